@@ -1,0 +1,123 @@
+/* Layout of the tables that quantc generates: the only header that generated
+ * code includes.
+ *
+ * Everything is const and holds integers only. A real number is a mantissa
+ * and an exponent (struct qrt_real), or the bit pattern of a binary32 or
+ * binary64 where a kernel works on bits. The member comments give meaning,
+ * format and range; docs/fixed-point.md derives the formats. */
+#ifndef QRT_TABLES_H
+#define QRT_TABLES_H
+
+#include <stdint.h>
+
+/* Layout version of everything below. Generated headers test it, so a stale
+ * table stops the build instead of misreading memory. */
+#define QRT_TABLES_VERSION 1
+
+/* Layer types, in the order of qrt_ops.def. */
+enum qrt_op {
+#define QRT_OP(id, canonical, pytorch, mindspore, onnx, caffe, tensorflow,     \
+               axes, out, in, per_ch, asym, act16, bits67, fuse, balance,      \
+               retrain)                                                        \
+    QRT_OP_##id,
+#include "qrt_ops.def"
+#undef QRT_OP
+    QRT_OP_KINDS /* number of types */
+};
+
+/* A real number: value = m * 2^(e - 31).
+ *
+ * Normalised: |m| in [2^30, 2^31), or m = 0 and e = 0. Exact for every finite
+ * binary32. A scale (step: real = scale * code) is a positive one. */
+struct qrt_real {
+    int32_t m; /* mantissa, Q31                          */
+    int32_t e; /* exponent of two               [-148, 128] */
+};
+
+/* ARQ: how the weights are quantized. */
+struct qrt_arq {
+    uint8_t bits;        /* 4, 6, 7, 8 or 16                            */
+    uint8_t per_channel; /* 1: one scale per output channel, 0: one     */
+    uint8_t algo;        /* enum qrt_arq_algo                           */
+    uint8_t reserved;    /* 0                                           */
+};
+
+enum qrt_arq_algo {
+    QRT_ARQ_POST,      /* arq_quantize: scale from the extremes         */
+    QRT_ARQ_RETRAIN,   /* arq_retrain: the same, every training step    */
+    QRT_ARQ_ULQ_SCALE  /* ulq_retrain: learned scale                    */
+};
+
+/* IFMR: try ratio_count clip limits, each ratio times the percentile maximum,
+ * and keep the one with the smallest squared error. */
+struct qrt_ifmr {
+    const uint32_t *ratios;  /* [ratio_count] binary32 bits, ascending      */
+    uint32_t ratio_count;    /* ceil((end - start) / step)       [1, 65535] */
+    uint64_t max_percentile; /* binary64 bits                      (0.5, 1] */
+    uint64_t min_percentile; /* binary64 bits                      (0.5, 1] */
+};
+
+/* HFMG: clip limits from a histogram. */
+struct qrt_hfmg {
+    uint32_t bins; /* 1024, 2048, 4096 or 8192 */
+};
+
+/* ULQ: learned clip limits. */
+struct qrt_ulq {
+    uint8_t fixed_min;        /* 1: lower limit pinned to 0                 */
+    uint8_t has_clip;         /* 0: IFMR finds the first limits             */
+    struct qrt_real clip_max; /* > 0; exact binary32; m = 0 without clip    */
+    struct qrt_real clip_min; /* < 0; exact binary32; m = 0 without clip    */
+};
+
+/* Calibrated factors of one layer, from a record. Arrays over output channels
+ * have scale_count entries. */
+struct qrt_factors {
+    struct qrt_real scale_d;         /* step of the layer's input           */
+    struct qrt_real recip_d;         /* 1 / scale_d, for quantizing         */
+    int32_t offset_d;                /* zero point of the input             */
+    uint32_t scale_count;            /* 1 (whole tensor) or out_channels    */
+    const struct qrt_real *scale_w;  /* step of the weights                 */
+    const struct qrt_real *dequant;  /* f32(scale_w * scale_d): accumulator
+                                        to real                             */
+    const uint64_t *word_dequant;    /* Ascend dequant words, AscendDequant */
+    const uint64_t *word_fixpipe;    /* the same for QuantMatmul, fix-pipe  */
+};
+
+/* What follows a layer: its accumulator becomes the input code of the next
+ * quantized layer(s) by one multiplication. */
+struct qrt_edge {
+    const struct qrt_real *requant;  /* [scale_count] dequant / step of next */
+    int32_t zero_point;              /* offset_d of the next layer          */
+    int32_t code_min, code_max;      /* clamp; includes a ReLU on the way   */
+    uint32_t next;                   /* index of the (first) next layer     */
+};
+
+/* One layer. Exactly one of ifmr, hfmg, ulq is set when it is quantized. */
+struct qrt_layer {
+    const char *name;                  /* as in the model, UTF-8            */
+    uint8_t op;                        /* enum qrt_op                       */
+    uint8_t enabled;                   /* 0: skipped by the configuration   */
+    uint8_t act_bits;                  /* 4, 8 or 16                        */
+    uint8_t act_asymmetric;            /* 1: with zero point                */
+    uint32_t out_channels;             /* 0: not known                      */
+    const struct qrt_arq *arq;         /* weights; null when not enabled    */
+    const struct qrt_ifmr *ifmr;       /* activations, post-training        */
+    const struct qrt_hfmg *hfmg;       /* activations, post-training        */
+    const struct qrt_ulq *ulq;         /* activations, retraining           */
+    const struct qrt_factors *factors; /* null: not calibrated              */
+    const struct qrt_edge *edge;       /* null: output is not requantized   */
+};
+
+/* A whole table. */
+struct qrt_tables {
+    uint32_t version;               /* QRT_TABLES_VERSION of the generator  */
+    uint32_t layer_count;           /*                                      */
+    uint64_t hash;                  /* over all inputs of the generator     */
+    uint32_t batch_num;             /* batches used for calibration   >= 1  */
+    const struct qrt_layer *layers; /* [layer_count]                        */
+    const uint16_t *by_name;        /* [layer_count] indices, names ascending
+                                       by byte value                        */
+};
+
+#endif
