@@ -1,0 +1,151 @@
+# quantc: the compiler (host) and libquantrt (target). `make help` lists what
+# there is. Nothing outside this tree is touched, except that `make demo`,
+# `make check` and `make deps*` install missing Debian packages.
+
+BUILD     ?= build
+PREFIX    ?= /usr/local
+DESTDIR   ?=
+QC_SHARED ?= ../shared
+
+# Host: builds quantc, schemac and the tests.
+CC        ?= cc
+CFLAGS    ?= -O2 -g
+FLEX      ?= flex
+BISON     ?= bison
+PKG_CONFIG ?= pkg-config
+
+# Target: builds libquantrt.a. A cross build sets both and gets its own folder:
+#   make runtime TARGET_CC=arm-none-eabi-gcc TARGET_CFLAGS="-mcpu=cortex-m4 -mthumb -Os"
+TARGET_CC     ?= $(CC)
+TARGET_CFLAGS ?= -O2 -g
+TARGET_AR     ?= $(if $(findstring -gcc,$(TARGET_CC)),$(TARGET_CC:gcc=ar),ar)
+TARGET_BUILD  ?= $(BUILD)
+
+WARN = -std=c99 -pedantic -Wall -Wextra -Wshadow -Wstrict-prototypes \
+       -Wmissing-prototypes -Wundef -Wpointer-arith -Wcast-qual \
+       -Wwrite-strings -Wvla -Wformat=2 -Wredundant-decls $(WERROR)
+WARN_RT = $(WARN) -Wconversion -Wsign-conversion -Wcast-align -Wswitch-enum \
+       -Wdouble-promotion -Wfloat-equal -ffreestanding -fno-builtin \
+       -fstack-usage
+PATHMAP = -ffile-prefix-map=$(CURDIR)=.
+
+# cJSON writes plan.json and JSON diagnostics. CJSON=0 leaves these out, for
+# cross builds of quantc without the library.
+CJSON ?= 1
+ifeq ($(CJSON),1)
+CJSON_CFLAGS = -DQC_HAVE_CJSON=1
+CJSON_LIBS   = -lcjson
+endif
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+# ---- what there is to build ----
+
+GEN_SRC    := $(filter-out gen/main.c gen/schemac.c,$(wildcard gen/*.c))
+RT_SRC     := $(filter-out %_f32.c $(wildcard runtime/*ascend*.c),$(wildcard runtime/*.c))
+RT_F32_SRC := $(wildcard runtime/*_f32.c)
+TEST_SRC   := $(wildcard tests/test_*.c)
+PROTO_SRC  := $(wildcard proto/*.proto)
+
+# schemac needs the base files and the proto grammar only.
+SCHEMAC_OBJ := $(patsubst %,$(BUILD)/obj/gen/%.o,arena str tree source diag \
+               diag_print encoding schemac schemac_emit) \
+               $(BUILD)/obj/gram/proto.tab.o $(BUILD)/obj/gram/proto.lex.o
+GRAM_OBJ  := $(foreach g,text json,$(BUILD)/obj/gram/$(g).tab.o $(BUILD)/obj/gram/$(g).lex.o)
+GEN_OBJ   := $(GEN_SRC:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/schema_tables.o $(GRAM_OBJ)
+GEN_OBJ   := $(filter-out $(BUILD)/obj/gen/schemac%.o,$(GEN_OBJ))
+RT_OBJ    := $(RT_SRC:%.c=$(TARGET_BUILD)/obj/%.o)
+RT_F32_OBJ := $(RT_F32_SRC:%.c=$(TARGET_BUILD)/obj/%.o)
+# quantc links the same kernels, built for the host.
+HOST_RT    := $(if $(filter $(BUILD),$(TARGET_BUILD)),$(BUILD)/libquantrt.a,$(BUILD)/host/libquantrt.a)
+
+all: deps-look $(BUILD)/quantc runtime ## build quantc and the runtime libraries
+runtime: $(TARGET_BUILD)/libquantrt.a $(TARGET_BUILD)/libquantrt-f32.a ## build only the runtime, for TARGET_CC
+
+# ---- quantc ----
+
+INC = -I. -Igen -Igrammar -Iruntime -I$(BUILD)
+
+$(BUILD)/obj/gen/%.o: gen/%.c
+	@mkdir -p $(@D)
+	$(CC) $(WARN) $(CFLAGS) $(PATHMAP) $(CJSON_CFLAGS) $(INC) -MMD -MP -c $< -o $@
+
+$(BUILD)/gram/%.tab.c $(BUILD)/gram/%.tab.h: grammar/%.y
+	@mkdir -p $(@D)
+	$(BISON) -Werror --file-prefix-map=$(BUILD)/=build/ --defines=$(BUILD)/gram/$*.tab.h -o $(BUILD)/gram/$*.tab.c $<
+
+$(BUILD)/gram/%.lex.c $(BUILD)/gram/%.lex.h: grammar/%.l
+	@mkdir -p $(@D)
+	$(FLEX) --header-file=$(BUILD)/gram/$*.lex.h -o $(BUILD)/gram/$*.lex.c $<
+
+$(BUILD)/obj/gram/%.o: $(BUILD)/gram/%.c
+	@mkdir -p $(@D)
+	$(CC) $(WARN) $(GRAM_WARN) $(CFLAGS) $(PATHMAP) $(INC) -I$(BUILD)/gram -MMD -MP -c $< -o $@
+
+$(BUILD)/obj/gram/proto.lex.o $(BUILD)/obj/gram/proto.tab.o: $(BUILD)/gram/proto.tab.h $(BUILD)/gram/proto.lex.h
+$(BUILD)/obj/gram/text.lex.o $(BUILD)/obj/gram/text.tab.o: $(BUILD)/gram/text.tab.h $(BUILD)/gram/text.lex.h
+$(BUILD)/obj/gram/json.lex.o $(BUILD)/obj/gram/json.tab.o: $(BUILD)/gram/json.tab.h $(BUILD)/gram/json.lex.h
+
+$(BUILD)/schemac: $(SCHEMAC_OBJ)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
+$(BUILD)/schema_tables.h $(BUILD)/schema_tables.c &: $(BUILD)/schemac $(PROTO_SRC)
+	$(BUILD)/schemac --tables $(BUILD) $(sort $(PROTO_SRC))
+
+$(BUILD)/obj/schema_tables.o: $(BUILD)/schema_tables.c
+	@mkdir -p $(@D)
+	$(CC) $(WARN) $(CFLAGS) $(PATHMAP) $(INC) -MMD -MP -c $< -o $@
+
+$(GEN_OBJ) $(BUILD)/obj/gen/main.o: | $(BUILD)/schema_tables.h $(foreach g,text json,$(BUILD)/gram/$(g).tab.h $(BUILD)/gram/$(g).lex.h)
+
+$(BUILD)/libqc.a: $(GEN_OBJ)
+	@rm -f $@
+	ar rcD $@ $^
+
+$(BUILD)/quantc: $(BUILD)/obj/gen/main.o $(BUILD)/libqc.a $(HOST_RT) $(HOST_RT:%/libquantrt.a=%/libquantrt-f32.a)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(CJSON_LIBS) -lm
+
+# ---- runtime ----
+
+$(TARGET_BUILD)/obj/runtime/%_f32.o: runtime/%_f32.c
+	@mkdir -p $(@D)
+	$(TARGET_CC) $(filter-out -Wfloat-equal,$(WARN_RT)) $(TARGET_CFLAGS) $(F32_CFLAGS) $(PATHMAP) -Iruntime -MMD -MP -c $< -o $@
+
+$(TARGET_BUILD)/obj/runtime/%.o: runtime/%.c
+	@mkdir -p $(@D)
+	$(TARGET_CC) $(WARN_RT) $(TARGET_CFLAGS) -ffunction-sections -fdata-sections $(PATHMAP) -Iruntime -MMD -MP -c $< -o $@
+
+F32_CFLAGS ?= -O3 -ffp-contract=off -fno-trapping-math
+
+$(TARGET_BUILD)/libquantrt.a: $(RT_OBJ)
+	@rm -f $@
+	$(TARGET_AR) rcD $@ $^
+
+$(TARGET_BUILD)/libquantrt-f32.a: $(RT_F32_OBJ)
+	@rm -f $@
+	$(TARGET_AR) rcD $@ $^
+
+$(BUILD)/host/libquantrt.a $(BUILD)/host/libquantrt-f32.a &:
+	$(MAKE) runtime TARGET_CC="$(CC)" TARGET_CFLAGS="$(CFLAGS)" TARGET_AR=ar TARGET_BUILD=$(BUILD)/host
+
+# ---- tests ----
+
+$(BUILD)/tests/%: tests/%.c $(BUILD)/libqc.a $(BUILD)/libquantrt.a $(BUILD)/libquantrt-f32.a
+	@mkdir -p $(@D)
+	$(CC) -std=gnu99 -Wall -Wextra $(CFLAGS) -ffp-contract=off $(INC) -Itests -MMD -MP $< -o $@ $(TEST_EXTRA) \
+	    $(BUILD)/libqc.a $(BUILD)/libquantrt-f32.a $(BUILD)/libquantrt.a -lcmocka $(CJSON_LIBS) -lm
+
+tests: $(TEST_SRC:tests/%.c=$(BUILD)/tests/%) ## build the test programs
+
+clean: ## remove everything that was built
+	rm -rf $(BUILD)
+
+help: ## print this list
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
+
+.PHONY: all runtime tests clean help deps-look
+deps-look: ;
+
+-include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*.d $(BUILD)/tests/*.d $(TARGET_BUILD)/obj/*/*.d)
