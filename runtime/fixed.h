@@ -1,0 +1,121 @@
+/* Named roundings, shifts and saturations: the only place of the runtime that
+ * shifts a negative value right or narrows a type.
+ *
+ * Every rounding of the runtime is to nearest, ties to even. The parity that
+ * decides a tie may be that of a later sum: `off` is what the caller is going
+ * to add (docs/fixed-point.md, "One rounding"). */
+#ifndef QRT_FIXED_H
+#define QRT_FIXED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* C99 leaves the right shift of a negative value to the implementation; every
+ * supported compiler propagates the sign. */
+#if (-1 >> 1) != -1
+#error "quantrt needs an arithmetic right shift"
+#endif
+
+/* floor(v / 2^n), n in [0, 31]. */
+static inline int32_t qrt_asr32(int32_t v, uint32_t n)
+{
+    return v >> n;
+}
+
+/* floor(v / 2^n), n in [0, 63]. */
+static inline int64_t qrt_asr64(int64_t v, uint32_t n)
+{
+    return v >> n;
+}
+
+/* The high word of v: floor(v / 2^32). */
+static inline int32_t qrt_high32(int64_t v)
+{
+    return (int32_t)(v >> 32);
+}
+
+/* v * 2^n without the undefined shift of a negative value; wraps. */
+static inline int64_t qrt_shl64(int64_t v, uint32_t n)
+{
+    return (int64_t)((uint64_t)v << n);
+}
+
+static inline int32_t qrt_clamp32(int32_t v, int32_t lo, int32_t hi)
+{
+    int32_t low = v < lo ? lo : v;
+
+    return low > hi ? hi : low;
+}
+
+static inline int32_t qrt_sat32(int64_t v)
+{
+    if (v > INT32_MAX) {
+        return INT32_MAX;
+    }
+    return v < INT32_MIN ? INT32_MIN : (int32_t)v;
+}
+
+static inline int16_t qrt_sat16(int32_t v)
+{
+    return (int16_t)qrt_clamp32(v, INT16_MIN, INT16_MAX);
+}
+
+static inline int8_t qrt_sat8(int32_t v)
+{
+    return (int8_t)qrt_clamp32(v, INT8_MIN, INT8_MAX);
+}
+
+/* |v|, also of INT32_MIN. */
+static inline uint32_t qrt_abs32(int32_t v)
+{
+    return v < 0 ? 0U - (uint32_t)v : (uint32_t)v;
+}
+
+/* |v|, also of INT64_MIN. */
+static inline uint64_t qrt_abs64(int64_t v)
+{
+    return v < 0 ? 0U - (uint64_t)v : (uint64_t)v;
+}
+
+/* v with the sign of `negative`; v <= INT64_MAX. */
+static inline int64_t qrt_signed64(uint64_t v, bool negative)
+{
+    return negative ? -(int64_t)v : (int64_t)v;
+}
+
+/* Number of significant bits of v; 0 for 0. */
+static inline uint32_t qrt_bit_length32(uint32_t v)
+{
+    uint32_t n = 0;
+
+    for (uint32_t step = 16; step != 0; step >>= 1) {
+        if (v >> step != 0) {
+            n += step;
+            v >>= step;
+        }
+    }
+    return n + v;
+}
+
+static inline uint32_t qrt_bit_length64(uint64_t v)
+{
+    uint32_t high = (uint32_t)(v >> 32);
+
+    return high != 0 ? 32 + qrt_bit_length32(high)
+                     : qrt_bit_length32((uint32_t)v);
+}
+
+/* v / 2^sh to nearest, ties to the even v' + off, saturated to int64.
+ *
+ * sh > 0 divides, sh <= 0 multiplies; sh in [-1000, 1000]. Exact for every v
+ * (|v| <= 2^62 where sh = 63 can matter: from 63 on the result is 0). */
+int64_t qrt_rshift_half_even(int64_t v, int32_t sh, int32_t off);
+
+/* m / 2^sh to nearest, ties to even, sh in [0, 1000]. */
+uint64_t qrt_urshift_half_even(uint64_t m, uint32_t sh);
+
+/* floor(n / d) and the rest, by a loop of as many turns as the quotient has
+ * bits: a 64-bit `/` would pull in a library routine. d in [1, 2^63]. */
+uint64_t qrt_udiv64(uint64_t n, uint64_t d, uint64_t *rest);
+
+#endif

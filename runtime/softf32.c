@@ -1,0 +1,125 @@
+/* binary32 on bit patterns: unpack to integer mantissa and exponent, compute
+ * exactly (or with a sticky bit below the last bit that matters), round once. */
+#include "softf32.h"
+
+#include "fixed.h"
+
+/* a = +-mantissa * 2^exponent, also for denormals. */
+static uint32_t mantissa(uint32_t a)
+{
+    uint32_t fraction = a & 0x7fffffU;
+
+    return (a & QRT_F32_INF) != 0 ? fraction | 0x800000U : fraction;
+}
+
+static int32_t exponent(uint32_t a)
+{
+    int32_t field = (int32_t)((a >> 23) & 255U);
+
+    return (field != 0 ? field : 1) - 150;
+}
+
+static bool both_finite(uint32_t a, uint32_t b)
+{
+    return qrt_f32_is_finite(a) && qrt_f32_is_finite(b);
+}
+
+uint32_t qrt_f32_round(bool negative, uint64_t m, int32_t e)
+{
+    uint32_t sign = negative ? QRT_F32_SIGN : 0U;
+    int32_t drop = (int32_t)qrt_bit_length64(m) - 24;
+
+    if (m == 0) {
+        return sign;
+    }
+    if (drop < -149 - e) {
+        drop = -149 - e; /* denormal: the last bit is worth 2^-149 */
+    }
+    m = drop <= 0 ? m << (uint32_t)-drop
+                  : qrt_urshift_half_even(m, (uint32_t)drop);
+    if (e + drop > 104) {
+        return sign | QRT_F32_INF;
+    }
+    /* The implicit bit, or the carry of the rounding, counts the exponent up. */
+    return sign | (((uint32_t)(e + drop + 149) << 23) + (uint32_t)m);
+}
+
+uint32_t qrt_f32_add(uint32_t a, uint32_t b)
+{
+    uint32_t gap;
+    uint64_t small;
+    int64_t sum;
+
+    if (!both_finite(a, b)) {
+        return QRT_F32_NAN;
+    }
+    if (qrt_f32_abs(a) < qrt_f32_abs(b)) {
+        uint32_t t = a;
+
+        a = b;
+        b = t;
+    }
+    gap = (uint32_t)(exponent(a) - exponent(b));
+    small = (uint64_t)mantissa(b) << 32;
+    if (gap > 60) {
+        small = small != 0;
+    } else {
+        uint64_t lost = small & (((uint64_t)1 << gap) - 1U);
+
+        small = (small >> gap) | (lost != 0);
+    }
+    sum = (int64_t)((uint64_t)mantissa(a) << 32);
+    sum += qrt_signed64(small, ((a ^ b) & QRT_F32_SIGN) != 0);
+    if (sum == 0) { /* -0 only from two of them */
+        return a & b & QRT_F32_SIGN;
+    }
+    return qrt_f32_round((a & QRT_F32_SIGN) != 0, (uint64_t)sum,
+                         exponent(a) - 32);
+}
+
+uint32_t qrt_f32_sub(uint32_t a, uint32_t b)
+{
+    return qrt_f32_add(a, qrt_f32_neg(b));
+}
+
+uint32_t qrt_f32_mul(uint32_t a, uint32_t b)
+{
+    if (!both_finite(a, b)) {
+        return QRT_F32_NAN;
+    }
+    return qrt_f32_round(((a ^ b) & QRT_F32_SIGN) != 0,
+                         (uint64_t)mantissa(a) * mantissa(b),
+                         exponent(a) + exponent(b));
+}
+
+uint32_t qrt_f32_div(uint32_t a, uint32_t b)
+{
+    uint32_t grow;
+    uint64_t q, rest;
+
+    if (!both_finite(a, b) || mantissa(b) == 0) {
+        return QRT_F32_NAN;
+    }
+    /* A numerator of 52 bits leaves a quotient of 28 or more. */
+    grow = 52U - qrt_bit_length32(mantissa(a));
+    q = qrt_udiv64((uint64_t)mantissa(a) << grow, mantissa(b), &rest);
+    return qrt_f32_round(((a ^ b) & QRT_F32_SIGN) != 0, (q << 1) | (rest != 0),
+                         exponent(a) - exponent(b) - (int32_t)grow - 1);
+}
+
+uint32_t qrt_f32_from_fixed(int32_t x, int32_t frac)
+{
+    return qrt_f32_round(x < 0, qrt_abs32(x), -frac);
+}
+
+int64_t qrt_f32_to_fixed(uint32_t a, int32_t frac)
+{
+    return qrt_rshift_half_even(
+        qrt_signed64(mantissa(a), (a & QRT_F32_SIGN) != 0),
+        -(exponent(a) + frac), 0);
+}
+
+int32_t qrt_f32_to_s32(uint32_t a)
+{
+    return qrt_sat32(qrt_f32_to_fixed(a, 0));
+}
