@@ -7,6 +7,8 @@
 #ifndef DIGITS_TEST_SET_H
 #define DIGITS_TEST_SET_H
 
+#include "image.h"
+
 #define TEST_SET_COUNT 500
 
 /* Images that the float network classifies correctly. */

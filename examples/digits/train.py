@@ -268,6 +268,8 @@ def write_images(name, images, labels, extra=""):
 #ifndef DIGITS_{upper}_H
 #define DIGITS_{upper}_H
 
+#include "image.h"
+
 #define {upper}_COUNT {len(images)}
 {extra}
 static const struct digits_image {name}[{upper}_COUNT] = {{

@@ -7,6 +7,8 @@
 #ifndef DIGITS_TRAIN_SET_H
 #define DIGITS_TRAIN_SET_H
 
+#include "image.h"
+
 #define TRAIN_SET_COUNT 1297
 
 static const struct digits_image train_set[TRAIN_SET_COUNT] = {
