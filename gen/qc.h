@@ -168,6 +168,12 @@ struct qc_map {
 void **qc_map_at(struct qc *qc, struct qc_map *map, struct qc_str key);
 void *qc_map_get(const struct qc_map *map, struct qc_str key);
 
+/* ---- ident.c ---- */
+
+/* A layer name as the tail of a C identifier whose head has prefix_len
+ * characters: injective, and a function of this name only. */
+struct qc_str qc_ident(struct qc *qc, size_t prefix_len, struct qc_str name);
+
 /* ---- source.c ---- */
 
 /* Maps a file. On failure reports (exit status 3) and returns null. */

@@ -1,0 +1,204 @@
+/* plan.json: the resolved plan for programs, through cJSON. */
+#include "emit.h"
+
+#ifndef QC_HAVE_CJSON
+
+bool qc_emit_plan(struct qc_out *o, const struct qc_tables *t)
+{
+    (void)o;
+    (void)t;
+    return false;
+}
+
+#else
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const levels[] = {
+    "default", "global", "common_config", "override_layer_types",
+    "layer",   "graph",  "rule",          "command line"};
+static const char *const act_algos[] = {"ifmr", "hfmg", "ulq_quantize"};
+static const char *const wts_algos[] = {"arq_quantize", "arq_retrain",
+                                        "ulq_retrain", "ada_quantize"};
+
+static const char *text_of(struct qc *qc, struct qc_str s)
+{
+    return qc_cstr(qc, s);
+}
+
+static const char *hex32(struct qc *qc, uint32_t bits)
+{
+    return qc_format(qc, "0x%08lX", (unsigned long)bits).ptr;
+}
+
+static const char *hex64(struct qc *qc, uint64_t bits)
+{
+    return qc_format(qc, "0x%08lX%08lX", (unsigned long)(bits >> 32),
+                     (unsigned long)(bits & 0xFFFFFFFFu))
+        .ptr;
+}
+
+/* {"text": as written, "level": ..., "at": "quant.cfg:9"} */
+static void add_setting(struct qc *qc, cJSON *to, const char *name,
+                        const struct qc_setting *s)
+{
+    cJSON *j;
+
+    if (!s->set)
+        return;
+    j = cJSON_AddObjectToObject(to, name);
+    cJSON_AddStringToObject(j, "text", text_of(qc, s->text));
+    cJSON_AddStringToObject(j, "level", levels[s->level]);
+    if (s->loc.file)
+        cJSON_AddStringToObject(j, "at", text_of(qc, qc_place(qc, s->loc)));
+    if (s->why)
+        cJSON_AddStringToObject(j, "why", s->why);
+}
+
+static void add_real(cJSON *to, const char *name, struct qrt_real r)
+{
+    cJSON *j = name ? cJSON_AddArrayToObject(to, name) : cJSON_CreateArray();
+
+    cJSON_AddItemToArray(j, cJSON_CreateNumber(r.m));
+    cJSON_AddItemToArray(j, cJSON_CreateNumber(r.e));
+    if (!name)
+        cJSON_AddItemToArray(to, j);
+}
+
+static void add_factors(struct qc *qc, cJSON *to,
+                        const struct qc_low_factors *f)
+{
+    cJSON *j = cJSON_AddObjectToObject(to, "factors"), *w, *d, *b, *a, *p;
+    size_t i;
+
+    cJSON_AddStringToObject(j, "scale_d_bits", hex32(qc, f->scale_d_bits));
+    add_real(j, "scale_d", f->scale_d);
+    add_real(j, "recip_d", f->recip_d);
+    cJSON_AddNumberToObject(j, "offset_d", f->offset_d);
+    b = cJSON_AddArrayToObject(j, "scale_w_bits");
+    w = cJSON_AddArrayToObject(j, "scale_w");
+    d = cJSON_AddArrayToObject(j, "dequant");
+    a = cJSON_AddArrayToObject(j, "word_dequant");
+    p = cJSON_AddArrayToObject(j, "word_fixpipe");
+    for (i = 0; i < f->count; i++) {
+        cJSON_AddItemToArray(b,
+                             cJSON_CreateString(hex32(qc, f->scale_w_bits[i])));
+        add_real(w, NULL, f->scale_w[i]);
+        add_real(d, NULL, f->dequant[i]);
+        cJSON_AddItemToArray(a,
+                             cJSON_CreateString(hex64(qc, f->word_dequant[i])));
+        cJSON_AddItemToArray(p,
+                             cJSON_CreateString(hex64(qc, f->word_fixpipe[i])));
+    }
+}
+
+static void add_edge(struct qc *qc, cJSON *to, const struct qc_tables *t,
+                     const struct qc_low_row *r)
+{
+    cJSON *j = cJSON_AddObjectToObject(to, "edge"), *m;
+    size_t i;
+
+    cJSON_AddStringToObject(
+        j, "next", text_of(qc, t->rows[r->edge->next].row->layer->name));
+    cJSON_AddNumberToObject(j, "zero_point", r->edge->zero_point);
+    cJSON_AddNumberToObject(j, "code_min", r->edge->code_min);
+    cJSON_AddNumberToObject(j, "code_max", r->edge->code_max);
+    m = cJSON_AddArrayToObject(j, "requant");
+    for (i = 0; i < r->factors->count; i++)
+        add_real(m, NULL, r->edge->requant[i]);
+}
+
+static void add_recipe(struct qc *qc, cJSON *j, const struct qc_row *row)
+{
+    cJSON_AddStringToObject(j, "act_algo", act_algos[row->act_algo]);
+    add_setting(qc, j, "act_bits", &row->act_bits);
+    add_setting(qc, j, "asymmetric", &row->asymmetric);
+    if (row->act_algo == QC_IFMR) {
+        add_setting(qc, j, "search_range_start", &row->search_range_start);
+        add_setting(qc, j, "search_range_end", &row->search_range_end);
+        add_setting(qc, j, "search_step", &row->search_step);
+        add_setting(qc, j, "max_percentile", &row->max_percentile);
+        add_setting(qc, j, "min_percentile", &row->min_percentile);
+    } else if (row->act_algo == QC_HFMG) {
+        add_setting(qc, j, "num_of_bins", &row->num_of_bins);
+    } else {
+        add_setting(qc, j, "clip_max", &row->clip_max);
+        add_setting(qc, j, "clip_min", &row->clip_min);
+        add_setting(qc, j, "fixed_min", &row->fixed_min);
+    }
+    cJSON_AddStringToObject(j, "wts_algo", wts_algos[row->wts_algo]);
+    add_setting(qc, j, "wts_bits", &row->wts_bits);
+    add_setting(qc, j, "channel_wise", &row->channel_wise);
+    add_setting(qc, j, "dmq_balancer", &row->dmq_balancer);
+    add_setting(qc, j, "fuse", &row->fuse);
+}
+
+static cJSON *layer_json(struct qc *qc, const struct qc_tables *t,
+                         const struct qc_low_row *r)
+{
+    const struct qc_row *row = r->row;
+    cJSON *j = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(j, "name", text_of(qc, row->layer->name));
+    cJSON_AddStringToObject(j, "identifier", text_of(qc, r->ident));
+    cJSON_AddStringToObject(j, "type", text_of(qc, row->layer->type));
+    cJSON_AddStringToObject(j, "op", qc_ops[row->layer->op].canonical);
+    cJSON_AddNumberToObject(j, "out_channels",
+                            (double)row->layer->out_channels);
+    add_setting(qc, j, "enabled", &row->enabled);
+    if (row->enabled.i)
+        add_recipe(qc, j, row);
+    if (r->factors)
+        add_factors(qc, j, r->factors);
+    if (r->edge)
+        add_edge(qc, j, t, r);
+    return j;
+}
+
+static void add_input(struct qc *qc, cJSON *to, const char *role,
+                      const struct qc_file *f)
+{
+    const char *slash;
+    cJSON *j;
+
+    if (!f)
+        return;
+    slash = strrchr(f->name, '/');
+    j = cJSON_AddObjectToObject(to, role);
+    cJSON_AddStringToObject(j, "file", slash ? slash + 1 : f->name);
+    cJSON_AddStringToObject(
+        j, "crc32", hex32(qc, qc_crc32((struct qc_str){f->text, f->size})));
+}
+
+bool qc_emit_plan(struct qc_out *o, const struct qc_tables *t)
+{
+    struct qc *qc = o->qc;
+    cJSON *root = cJSON_CreateObject(), *inputs, *layers;
+    char *text;
+    size_t i;
+
+    cJSON_AddStringToObject(root, "generator", "quantc " QC_VERSION);
+    cJSON_AddNumberToObject(root, "tables_version", QRT_TABLES_VERSION);
+    cJSON_AddStringToObject(root, "hash", hex64(qc, t->hash));
+    inputs = cJSON_AddObjectToObject(root, "inputs");
+    add_input(qc, inputs, "config", t->plan->config);
+    add_input(qc, inputs, "model", t->plan->model->file);
+    add_input(qc, inputs, "record", t->plan->record);
+    add_setting(qc, root, "batch_num", &t->plan->batch_num);
+    layers = cJSON_AddArrayToObject(root, "layers");
+    for (i = 0; i < t->count; i++)
+        cJSON_AddItemToArray(layers, layer_json(qc, t, &t->rows[i]));
+    text = cJSON_Print(root);
+    if (text) {
+        qc_puts(o, text);
+        qc_puts(o, "\n");
+    }
+    cJSON_free(text);
+    cJSON_Delete(root);
+    return text != NULL;
+}
+
+#endif
