@@ -261,4 +261,32 @@ void qc_append(struct qc_node *parent, struct qc_node *child);
 struct qc_node *qc_child(const struct qc_node *n, const char *name);
 struct qc_loc qc_span(struct qc_loc a, struct qc_loc b);
 
+/* ---- front.c: any input file, read and bound ---- */
+
+enum qc_kind {
+    QC_KIND_AUTO,         /* told from the content, else the file name     */
+    QC_KIND_CALIB,        /* quant.cfg: struct AMCTConfig                  */
+    QC_KIND_RETRAIN,      /* retrain.cfg: struct AMCTRetrainConfig         */
+    QC_KIND_RECORD,       /* record.txt: struct ScaleOffsetRecord          */
+    QC_KIND_LAYERS,       /* model.layers, layers.json                     */
+    QC_KIND_JSON_CALIB,   /* config.json, post-training                    */
+    QC_KIND_JSON_RETRAIN, /* config.json, retraining                       */
+    QC_KIND_JSON_SYNTAX   /* any JSON text                                 */
+};
+
+struct qc_doc {
+    enum qc_kind kind;
+    struct qc_file *file;
+    struct qc_node *root; /* null after a fatal error                      */
+    void *bound;          /* the struct of the kind's message; null for
+                             QC_KIND_JSON_SYNTAX or after a fatal error    */
+};
+
+/* Reads, parses, binds and (unless syntax_only) checks what needs no model.
+ * dialect: enum qc_dialect. Null when the file could not be read. */
+struct qc_doc *qc_read(struct qc *qc, const char *path, enum qc_kind kind,
+                       int dialect, bool syntax_only);
+/* "calib" -> QC_KIND_CALIB; QC_KIND_AUTO for null. */
+enum qc_kind qc_kind_of_word(const char *word);
+
 #endif
