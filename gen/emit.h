@@ -19,4 +19,33 @@ void qc_emit_depfile(struct qc_out *o, const char *const *targets,
 /* plan.json: the same plan for programs. False when built without cJSON. */
 bool qc_emit_plan(struct qc_out *o, const struct qc_tables *t);
 
+/* ---- emit_config.c ---- */
+
+/* The resolved config.json, byte for byte as AMCT writes it. */
+void qc_emit_config(struct qc_out *o, const struct qc_plan *p);
+/* What the configuration (or record) resolves to, as JSON. */
+void qc_emit_effective(struct qc_out *o, const struct qc_plan *p);
+
+/* ---- explain.c ---- */
+
+/* All layers (subject null), one layer, or one field. Reports and returns
+ * false when the subject is neither. */
+bool qc_explain(struct qc_out *o, const struct qc_plan *p, const char *subject,
+                bool json);
+
+/* ---- emit_layers.c ---- */
+
+/* The model as model.layers. */
+void qc_emit_layers(struct qc_out *o, const struct qc_model *m);
+
+/* ---- dump.c ---- */
+
+/* The canonical values of a file. */
+void qc_dump_json(struct qc_out *o, const struct qc_doc *d);
+
+/* ---- emit_schema.c ---- */
+
+/* JSON Schema of a form of config.json. */
+void qc_emit_schema(struct qc_out *o, enum qc_kind kind);
+
 #endif

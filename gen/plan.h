@@ -77,4 +77,21 @@ struct qc_plan {
     size_t count;
 };
 
+/* ---- resolve.c ---- */
+
+struct qc_resolve_options {
+    int dialect; /* enum qc_dialect                     */
+    /* Without a configuration: AMCT's API arguments; null when not given. */
+    const char *skip_layers; /* "A,B"                               */
+    const char *batch_num;
+    const char *activation_offset; /* "true", "false"                     */
+};
+
+/* Decides every value of every layer. config, record and model may each be
+ * null as far as the others can stand in. Null after a fatal fault; all other
+ * faults are reported and the plan must then not be used. */
+struct qc_plan *qc_resolve(struct qc *qc, const struct qc_doc *config,
+                           const struct qc_doc *record, struct qc_model *model,
+                           const struct qc_resolve_options *o);
+
 #endif

@@ -1,0 +1,285 @@
+/* quantc: the commands. Each reads its inputs, lets the stages work until one
+ * has reported an error, and writes only when none has. */
+#define _POSIX_C_SOURCE 200809L
+#include "emit.h"
+#include "options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct run {
+    struct qc *qc;
+    const struct qc_options *o;
+    int dialect;
+    struct qc_doc *config, *record; /* null when not given */
+    struct qc_model *model;
+    struct qc_plan *plan;
+};
+
+/* ---- reading ---- */
+
+static int dialect_of(const char *word)
+{
+    static const char *const words[] = {"",     "mindspore", "pytorch",
+                                        "onnx", "caffe",     "tensorflow"};
+    int i;
+
+    for (i = 1; word && i < (int)(sizeof(words) / sizeof(*words)); i++)
+        if (strcmp(words[i], word) == 0)
+            return i;
+    return QC_UNION;
+}
+
+static bool read_model(struct run *r)
+{
+    if (r->o->model)
+        r->model = qc_read_onnx(r->qc, r->o->model);
+    else if (r->o->layers)
+        r->model = qc_read_layers(r->qc, r->o->layers, r->dialect);
+    else
+        return true;
+    return r->model != NULL;
+}
+
+/* The configuration and the record, in whatever order they are given: a record
+ * may stand in CONFIG's place (`quantc check record.txt --layers F`). */
+static bool read_inputs(struct run *r)
+{
+    struct qc *qc = r->qc;
+
+    if (r->o->arg_count) {
+        r->config = qc_read(qc, r->o->args[0], qc_kind_of_word(r->o->kind),
+                            r->dialect, false);
+        if (!r->config)
+            return false;
+        if (r->config->kind == QC_KIND_RECORD) {
+            r->record = r->config;
+            r->config = NULL;
+        }
+    }
+    if (r->o->record) {
+        r->record =
+            qc_read(qc, r->o->record, QC_KIND_RECORD, r->dialect, false);
+        if (!r->record)
+            return false;
+    }
+    return read_model(r);
+}
+
+static bool resolve(struct run *r)
+{
+    struct qc_resolve_options o = {0};
+
+    if (!read_inputs(r) || qc_error_count(r->qc))
+        return false;
+    o.dialect = r->dialect;
+    o.skip_layers = r->o->skip_layers;
+    o.batch_num = r->o->batch_num;
+    o.activation_offset = r->o->activation_offset;
+    r->plan = qc_resolve(r->qc, r->config, r->record, r->model, &o);
+    return r->plan && !qc_error_count(r->qc);
+}
+
+/* ---- compile ---- */
+
+static const char *in_folder(struct run *r, const char *name)
+{
+    const char *dir = r->o->out;
+
+    if (!dir || !*dir)
+        return name;
+    return qc_format(r->qc, "%s%s%s", dir,
+                     dir[strlen(dir) - 1] == '/' ? "" : "/", name)
+        .ptr;
+}
+
+static const char *table_path(struct run *r, const struct qc_tables *t,
+                              const char *suffix)
+{
+    return in_folder(r,
+                     qc_format(r->qc, "%s_tables.%s", t->prefix, suffix).ptr);
+}
+
+static void write_tables(struct run *r, const struct qc_tables *t)
+{
+    struct qc *qc = r->qc;
+    struct qc_out *outs[4];
+    const char *targets[2];
+    size_t n = 0;
+
+    targets[0] = table_path(r, t, "c");
+    targets[1] = table_path(r, t, "h");
+    outs[n++] = qc_out_new(qc, targets[1]);
+    qc_emit_header(outs[0], t);
+    outs[n++] = qc_out_new(qc, targets[0]);
+    qc_emit_source(outs[1], t, !r->o->no_words);
+    if (r->o->plan) {
+        outs[n] = qc_out_new(qc, r->o->plan);
+        if (!qc_emit_plan(outs[n++], t)) {
+            fputs("quantc: --plan: this quantc was built without cJSON\n",
+                  stderr);
+            qc->io_failed = true;
+            return;
+        }
+    }
+    /* Last, and always new: what make looks at. */
+    outs[n] = qc_out_new(qc, table_path(r, t, "d"));
+    outs[n]->renew = true;
+    qc_emit_depfile(outs[n++], targets, 2);
+    if (!r->o->out || qc_make_folder(qc, r->o->out))
+        qc_commit(outs, n);
+}
+
+static void compile(struct run *r)
+{
+    struct qc_lower_options o = {0};
+    struct qc_tables *t;
+
+    if (!r->o->arg_count && !r->o->record) {
+        fputs("quantc compile: a file is missing: CONFIG, or --record\n",
+              stderr);
+        exit(QC_EXIT_USAGE);
+    }
+    if (!resolve(r))
+        return;
+    o.prefix = r->o->prefix ? r->o->prefix : "quant";
+    t = qc_lower(r->qc, r->plan, &o);
+    if (t && !qc_error_count(r->qc))
+        write_tables(r, t);
+}
+
+/* ---- the other commands ---- */
+
+static void print(struct run *r, struct qc_out *o)
+{
+    (void)r;
+    qc_commit(&o, 1);
+}
+
+static void check(struct run *r)
+{
+    size_t i;
+
+    if (r->o->model || r->o->layers) {
+        if (r->o->arg_count > 1) {
+            fputs("quantc check: one file at a time against a model\n", stderr);
+            exit(QC_EXIT_USAGE);
+        }
+        resolve(r);
+        return;
+    }
+    for (i = 0; i < r->o->arg_count; i++)
+        qc_read(r->qc, r->o->args[i], qc_kind_of_word(r->o->kind), r->dialect,
+                r->o->syntax_only);
+}
+
+static void config(struct run *r)
+{
+    struct qc_out *o = qc_out_new(r->qc, NULL);
+
+    if (!resolve(r))
+        return;
+    if (r->o->effective)
+        qc_emit_effective(o, r->plan);
+    else
+        qc_emit_config(o, r->plan);
+    print(r, o);
+}
+
+static void explain(struct run *r)
+{
+    struct qc_out *o = qc_out_new(r->qc, NULL);
+
+    if (!resolve(r))
+        return;
+    if (qc_explain(o, r->plan, r->o->arg_count > 1 ? r->o->args[1] : NULL,
+                   r->o->json))
+        print(r, o);
+}
+
+static void layers(struct run *r)
+{
+    struct qc_model *m = qc_read_onnx(r->qc, r->o->args[0]);
+    struct qc_out *o = qc_out_new(r->qc, NULL);
+
+    if (!m || qc_error_count(r->qc))
+        return;
+    qc_emit_layers(o, m);
+    print(r, o);
+}
+
+static void dump(struct run *r)
+{
+    struct qc_doc *d = qc_read(r->qc, r->o->args[0],
+                               qc_kind_of_word(r->o->kind), r->dialect, true);
+    struct qc_out *o = qc_out_new(r->qc, NULL);
+
+    if (!d || qc_error_count(r->qc))
+        return;
+    qc_dump_json(o, d);
+    print(r, o);
+}
+
+static void schema(struct run *r)
+{
+    struct qc_out *o = qc_out_new(r->qc, NULL);
+    enum qc_kind kind = qc_kind_of_word(r->o->kind);
+
+    if (kind != QC_KIND_JSON_CALIB && kind != QC_KIND_JSON_RETRAIN) {
+        fputs("quantc schema: give --kind json-calib or --kind json-retrain\n",
+              stderr);
+        exit(QC_EXIT_USAGE);
+    }
+    qc_emit_schema(o, kind);
+    print(r, o);
+}
+
+static void configure(struct qc *qc, const struct qc_options *o)
+{
+    qc->werror = o->werror;
+    if (o->compat)
+        qc_use_amct_mode(qc);
+    if (o->require_factors)
+        qc_set_severity(qc, "res.not-calibrated", QC_ERROR);
+    if (o->max_errors)
+        qc->max_errors = strtoul(o->max_errors, NULL, 10);
+    if (o->diag)
+        qc->diag_format = o->diag[0] == 'j'   ? QC_DIAG_JSON
+                          : o->diag[0] == 's' ? QC_DIAG_SARIF
+                                              : QC_DIAG_TEXT;
+    qc->colour = isatty(2) && !getenv("NO_COLOR");
+}
+
+int main(int argc, char **argv)
+{
+    static void (*const commands[QC_CMD_COUNT])(struct run *) = {
+        NULL, compile, check, config, explain, layers, dump, schema};
+    struct qc qc = {0};
+    struct qc_options o = {0};
+    struct run r = {0};
+    enum qc_exit status;
+
+    qc_diag_init(&qc);
+    if (!qc_parse_options(&qc, argc, argv, &o)) {
+        qc_free_all(&qc);
+        return QC_EXIT_USAGE;
+    }
+    if (o.version) {
+        puts("quantc " QC_VERSION);
+        return QC_EXIT_OK;
+    }
+    if (o.help) {
+        qc_print_help(o.command);
+        return QC_EXIT_OK;
+    }
+    configure(&qc, &o);
+    r.qc = &qc;
+    r.o = &o;
+    r.dialect = dialect_of(o.dialect);
+    commands[o.command](&r);
+    status = qc_flush(&qc);
+    qc_free_all(&qc);
+    return status;
+}
