@@ -50,8 +50,8 @@ TEST_SRC   := $(wildcard tests/test_*.c)
 PROTO_SRC  := $(wildcard proto/*.proto)
 
 # schemac needs the base files and the proto grammar only.
-SCHEMAC_OBJ := $(patsubst %,$(BUILD)/obj/gen/%.o,arena str tree source diag \
-               diag_print encoding schemac schemac_emit) \
+SCHEMAC_OBJ := $(patsubst %,$(BUILD)/obj/gen/%.o,arena str source schema \
+               schemac schemac_emit) \
                $(BUILD)/obj/gram/proto.tab.o $(BUILD)/obj/gram/proto.lex.o
 GRAM_OBJ  := $(foreach g,text json,$(BUILD)/obj/gram/$(g).tab.o $(BUILD)/obj/gram/$(g).lex.o)
 GEN_OBJ   := $(GEN_SRC:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/schema_tables.o $(GRAM_OBJ)
@@ -139,13 +139,44 @@ $(BUILD)/tests/%: tests/%.c $(BUILD)/libqc.a $(BUILD)/libquantrt.a $(BUILD)/libq
 
 tests: $(TEST_SRC:tests/%.c=$(BUILD)/tests/%) ## build the test programs
 
+TEST_BIN := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
+TEST_SH  := $(sort $(wildcard tests/test_*.sh))
+
+check: deps-check ## install what the tests need, build and run them
+	@$(MAKE) --no-print-directory all tests
+	@QUANTC=$(CURDIR)/$(BUILD)/quantc BUILD=$(CURDIR)/$(BUILD) CC="$(CC)" QC_SHARED=$(abspath $(QC_SHARED)) \
+	    sh tests/run.sh $(BUILD)/logs $(TEST_BIN) $(TEST_SH)
+
+demo: deps ## install what is missing, build, and classify real images in integers
+	@$(MAKE) --no-print-directory all
+	@sh examples/digits/demo.sh $(BUILD)/quantc "$(CC)" $(BUILD)
+
+# ---- packages ----
+
+deps: ## install the packages that building needs
+	@CC="$(CC)" .ci/deps build
+deps-check: ## install what the tests need too
+	@CC="$(CC)" .ci/deps check
+deps-all: ## install also cross compilers, emulators and outside judges
+	@CC="$(CC)" .ci/deps all
+deps-look:
+	@CC="$(CC)" .ci/deps list
+
+# ---- installing ----
+
+install: all ## install under $(DESTDIR)$(PREFIX)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include/quantc $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 755 $(BUILD)/quantc $(DESTDIR)$(PREFIX)/bin/quantc
+	install -m 644 $(TARGET_BUILD)/libquantrt.a $(TARGET_BUILD)/libquantrt-f32.a $(DESTDIR)$(PREFIX)/lib
+	install -m 644 $(filter-out runtime/fixed.h runtime/kernel.h runtime/softf32.h runtime/f32.h runtime/ifmr_%.h,$(wildcard runtime/*.h)) runtime/qrt_ops.def $(DESTDIR)$(PREFIX)/include/quantc
+	install -m 644 $(wildcard docs/*.1) $(DESTDIR)$(PREFIX)/share/man/man1
+
 clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
 help: ## print this list
-	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
 
-.PHONY: all runtime tests clean help deps-look
-deps-look: ;
+.PHONY: all runtime tests check demo deps deps-check deps-all deps-look install clean help
 
 -include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*.d $(BUILD)/tests/*.d $(TARGET_BUILD)/obj/*/*.d)
