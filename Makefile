@@ -50,7 +50,7 @@ TEST_SRC   := $(wildcard tests/test_*.c)
 PROTO_SRC  := $(wildcard proto/*.proto)
 
 # schemac needs the base files and the proto grammar only.
-SCHEMAC_OBJ := $(patsubst %,$(BUILD)/obj/gen/%.o,arena str source schema \
+SCHEMAC_OBJ := $(patsubst %,$(BUILD)/obj/gen/%.o,arena str tree source diag schema \
                schemac schemac_emit) \
                $(BUILD)/obj/gram/proto.tab.o $(BUILD)/obj/gram/proto.lex.o
 GRAM_OBJ  := $(foreach g,text json,$(BUILD)/obj/gram/$(g).tab.o $(BUILD)/obj/gram/$(g).lex.o)
@@ -98,7 +98,7 @@ $(BUILD)/obj/schema_tables.o: $(BUILD)/schema_tables.c
 	@mkdir -p $(@D)
 	$(CC) $(WARN) $(CFLAGS) $(PATHMAP) $(INC) -MMD -MP -c $< -o $@
 
-$(GEN_OBJ) $(BUILD)/obj/gen/main.o: | $(BUILD)/schema_tables.h $(foreach g,text json,$(BUILD)/gram/$(g).tab.h $(BUILD)/gram/$(g).lex.h)
+$(filter-out $(SCHEMAC_OBJ),$(GEN_OBJ)) $(BUILD)/obj/gen/main.o: | $(BUILD)/schema_tables.h $(foreach g,text json,$(BUILD)/gram/$(g).tab.h $(BUILD)/gram/$(g).lex.h)
 
 $(BUILD)/libqc.a: $(GEN_OBJ)
 	@rm -f $@

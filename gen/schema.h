@@ -66,6 +66,7 @@ struct qc_field {
     unsigned dialects;                   /* bit per enum qc_dialect, 0: all */
     bool unsupported;                    /* known to AMCT, not served here  */
     bool inline_keys;                    /* JSON: unknown keys are entries  */
+    bool is_map;                         /* entries of a map<>: key, value  */
     const char *doc;
     size_t offset; /* of the member in struct M       */
 };
@@ -99,11 +100,41 @@ struct qc_values {
     size_t count;
 };
 
+/* ---- schema.c ---- */
+
 const struct qc_field *qc_find_field(const struct qc_message *m,
                                      struct qc_str name);
 const struct qc_field *qc_find_number(const struct qc_message *m,
                                       uint32_t number);
 const struct qc_enum_value *qc_find_enum(const struct qc_enumeration *e,
                                          struct qc_str name);
+const struct qc_enum_value *qc_find_enum_number(const struct qc_enumeration *e,
+                                                int32_t number);
+/* Whether a dialect has the field (enum qc_dialect). */
+bool qc_field_in(const struct qc_field *f, int dialect);
+/* "string", "float", "enum FMRQuantize.CalibrationDataType": the type's name
+ * in a .proto. */
+const char *qc_type_name(const struct qc_field *f);
+/* One line of help: "clip_min (float, below 0): lower bound of the clip
+ * range". */
+const char *qc_field_help(struct qc *qc, const struct qc_field *f);
+
+/* A range of a .proto: "(0.5, 1]", "[1, inf)", "{4, 6, 7, 8}". */
+#define QC_RANGE_MEMBERS 8
+struct qc_range {
+    double low, high; /* an interval; infinite: no bound   */
+    bool open_low, open_high;
+    double member[QC_RANGE_MEMBERS]; /* a set, when count is not 0        */
+    unsigned count;
+};
+
+/* False when the text is malformed or the interval empty. out may be null. */
+bool qc_range_parse(const char *range, struct qc_range *out);
+/* True without a range; false for NaN and for infinities. Bounds and value are
+ * binary64, each the one nearest to its decimal text: the comparison agrees
+ * with that of the texts, up to 15 digits. */
+bool qc_in_range(const char *range, double v);
+/* "below 0", "in (0.5, 1]", "4, 6, 7 or 8", "from 1 to 4294967295". */
+const char *qc_range_words(struct qc *qc, const char *range);
 
 #endif
