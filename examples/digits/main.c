@@ -60,7 +60,7 @@ int main(void)
     int32_t logits[NET_CLASSES];
     uint32_t hash = 2166136261u;
     int32_t correct = 0;
-    enum qrt_status status = qrt_tables_check(&quant_tables, QUANT_HASH);
+    enum qrt_status status = qrt_tables_check(&quant_tables, QUANT_TABLES_HASH);
     int i;
 
     if (status != QRT_OK)

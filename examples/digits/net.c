@@ -11,7 +11,7 @@
 
 /* Shape of a layer; a fully connected one is a convolution of 1x1 images. */
 struct shape {
-    uint16_t layer; /* index in quant_tables */
+    uint16_t layer; /* enum quant_layer        */
     uint16_t in, out, group;
     uint16_t in_side, kernel, stride, pad, out_side;
     const int8_t *weight; /* [out, in / group, kernel, kernel] */
@@ -21,10 +21,10 @@ struct shape {
 /* clang-format off */
 static const struct shape net[] = {
     /*                in  out group  side k  s  p  side */
-    {QUANT_LAYER_CONV1,  1, 16,  1,  8, 3, 1, 1, 8, conv1_weight, conv1_bias},
-    {QUANT_LAYER_DW,    16, 16, 16,  8, 3, 2, 1, 4, dw_weight,    dw_bias   },
-    {QUANT_LAYER_PW,    16, 24,  1,  4, 1, 1, 0, 4, pw_weight,    pw_bias   },
-    {QUANT_LAYER_FC,   384, 10,  1,  1, 1, 1, 0, 1, fc_weight,    fc_bias   },
+    {QUANT_CONV1,  1, 16,  1,  8, 3, 1, 1, 8, conv1_weight, conv1_bias},
+    {QUANT_DW,    16, 16, 16,  8, 3, 2, 1, 4, dw_weight,    dw_bias   },
+    {QUANT_PW,    16, 24,  1,  4, 1, 1, 0, 4, pw_weight,    pw_bias   },
+    {QUANT_FC,   384, 10,  1,  1, 1, 1, 0, 1, fc_weight,    fc_bias   },
 };
 /* clang-format on */
 
@@ -124,13 +124,12 @@ static enum qrt_status leave(const struct shape *s,
 enum qrt_status net_run(const struct digits_image *image,
                         struct net_memory *memory, int32_t logits[NET_CLASSES])
 {
-    const struct qrt_layer *layers = quant_tables.layers;
     enum qrt_status status =
-        quantize_image(image, layers[net[0].layer].factors, memory);
+        quantize_image(image, quant_layers[net[0].layer].factors, memory);
     size_t i;
 
     for (i = 0; i < sizeof net / sizeof *net && status == QRT_OK; i++) {
-        const struct qrt_layer *layer = &layers[net[i].layer];
+        const struct qrt_layer *layer = &quant_layers[net[i].layer];
 
         convolve(&net[i], memory->codes, layer->factors->offset_d, memory->acc);
         status = leave(&net[i], layer, memory, logits);
