@@ -1,60 +1,22 @@
 /* ARQ: scales of weights from their extremes, codes and fake-quantized weights,
- * for every layout of struct qrt_layout_f32. */
+ * for every layout that struct qrt_shape describes. */
 #include "qrt_f32.h"
 #include "f32.h"
 
 /* Channels that are looked at together where the channel axis is innermost. */
 #define TILE 64u
 
-struct extremes {
-    float max, min;
-    uint32_t mark; /* sign bit set: a value was not finite */
+struct layout {
+    size_t groups, outer, channels, inner;
 };
 
-static void extremes_begin(struct extremes *e, float first)
-{
-    e->max = first;
-    e->min = first;
-    e->mark = 0;
-}
-
-/* Lanes because a float maximum in one variable is not reordered by a
- * conforming compiler, so it would not vectorise. */
-F32_ROW static void extremes_row(struct extremes *e, const float *x, size_t n)
-{
-    float hi[F32_LANES], lo[F32_LANES];
-    uint32_t mark = 0;
-    size_t i = 0;
-    for (size_t j = 0; j < F32_LANES; j++) {
-        hi[j] = e->max;
-        lo[j] = e->min;
-    }
-    for (; i + F32_LANES <= n; i += F32_LANES)
-        for (size_t j = 0; j < F32_LANES; j++) {
-            float v = x[i + j];
-            hi[j] = v > hi[j] ? v : hi[j];
-            lo[j] = v < lo[j] ? v : lo[j];
-            mark |= f32_not_finite_mark(v);
-        }
-    for (; i < n; i++) {
-        hi[0] = x[i] > hi[0] ? x[i] : hi[0];
-        lo[0] = x[i] < lo[0] ? x[i] : lo[0];
-        mark |= f32_not_finite_mark(x[i]);
-    }
-    for (size_t j = 0; j < F32_LANES; j++) {
-        e->max = hi[j] > e->max ? hi[j] : e->max;
-        e->min = lo[j] < e->min ? lo[j] : e->min;
-    }
-    e->mark |= mark;
-}
-
-static const float *channel_row(const float *w, const struct qrt_layout_f32 *l,
+static const float *channel_row(const float *w, const struct layout *l,
                                 size_t g, size_t j, size_t c)
 {
     return w + ((g * l->outer + j) * l->channels + c) * l->inner;
 }
 
-static enum qrt_status finish_range(const struct extremes *e, uint32_t bits,
+static enum qrt_status finish_range(const struct f32_extremes *e, uint32_t bits,
                                     bool asymmetric, float *scale,
                                     int32_t *offset, uint32_t *degenerate)
 {
@@ -69,16 +31,15 @@ static enum qrt_status finish_range(const struct extremes *e, uint32_t bits,
     return st;
 }
 
-static enum qrt_status scale_channel(const float *w,
-                                     const struct qrt_layout_f32 *l, size_t g,
-                                     size_t c, uint32_t bits, bool asymmetric,
-                                     float *scale, int32_t *offset,
-                                     uint32_t *degenerate)
+static enum qrt_status scale_channel(const float *w, const struct layout *l,
+                                     size_t g, size_t c, uint32_t bits,
+                                     bool asymmetric, float *scale,
+                                     int32_t *offset, uint32_t *degenerate)
 {
-    struct extremes e;
-    extremes_begin(&e, *channel_row(w, l, g, 0, c));
+    const float first = *channel_row(w, l, g, 0, c);
+    struct f32_extremes e = {first, first, 0};
     for (size_t j = 0; j < l->outer; j++)
-        extremes_row(&e, channel_row(w, l, g, j, c), l->inner);
+        f32_extremes(&e, channel_row(w, l, g, j, c), l->inner);
     return finish_range(&e, bits, asymmetric, scale, offset, degenerate);
 }
 
@@ -100,9 +61,8 @@ F32_ROW static void extremes_columns(const float *w, size_t outer,
         }
 }
 
-static enum qrt_status scale_tile(const float *w,
-                                  const struct qrt_layout_f32 *l, size_t g,
-                                  size_t c0, size_t n, uint32_t bits,
+static enum qrt_status scale_tile(const float *w, const struct layout *l,
+                                  size_t g, size_t c0, size_t n, uint32_t bits,
                                   bool asymmetric, float *scale,
                                   int32_t *offset, uint32_t *degenerate)
 {
@@ -111,7 +71,7 @@ static enum qrt_status scale_tile(const float *w,
     extremes_columns(channel_row(w, l, g, 0, c0), l->outer, l->channels, n, hi,
                      lo, mark);
     for (size_t c = 0; c < n; c++) {
-        struct extremes e = {hi[c], lo[c], mark[c]};
+        struct f32_extremes e = {hi[c], lo[c], mark[c]};
         enum qrt_status st = finish_range(&e, bits, asymmetric, scale + c,
                                           offset + c, degenerate);
         if (st != QRT_OK)
@@ -120,10 +80,10 @@ static enum qrt_status scale_tile(const float *w,
     return QRT_OK;
 }
 
-static enum qrt_status scale_group(const float *w,
-                                   const struct qrt_layout_f32 *l, size_t g,
-                                   uint32_t bits, bool asymmetric, float *scale,
-                                   int32_t *offset, uint32_t *degenerate)
+static enum qrt_status scale_group(const float *w, const struct layout *l,
+                                   size_t g, uint32_t bits, bool asymmetric,
+                                   float *scale, int32_t *offset,
+                                   uint32_t *degenerate)
 {
     enum qrt_status st = QRT_OK;
     if (l->inner > 1 || l->outer == 1) {
@@ -140,44 +100,47 @@ static enum qrt_status scale_group(const float *w,
     return st;
 }
 
-/* The number of elements; 0 when a size is 0 or the product overflows. */
-static size_t layout_size(const struct qrt_layout_f32 *l)
+/* The number of elements; 0 when an axis is 0 or the product too large. */
+static size_t layout_of(const struct qrt_shape *shape, struct layout *l)
 {
-    const size_t part[3] = {l->outer, l->channels, l->inner};
-    size_t n = l->groups;
-    for (size_t i = 0; i < 3; i++) {
-        if (n == 0 || part[i] == 0 || part[i] > SIZE_MAX / n)
+    const uint32_t axis[4] = {shape->groups ? shape->groups : 1u, shape->outer,
+                              shape->channels, shape->inner};
+    uint64_t n = 1;
+    for (size_t i = 0; i < 4; i++) {
+        n *= axis[i];
+        if (n == 0 || n > INT32_MAX)
             return 0;
-        n *= part[i];
     }
-    return n;
+    l->groups = axis[0];
+    l->outer = axis[1];
+    l->channels = axis[2];
+    l->inner = axis[3];
+    return (size_t)n;
 }
 
-enum qrt_status qrt_arq_f32_scale(const float *w,
-                                  const struct qrt_layout_f32 *layout,
+enum qrt_status qrt_arq_f32_scale(const float *w, const struct qrt_shape *shape,
                                   uint32_t bits, bool per_channel,
                                   bool asymmetric, float *scale,
                                   int32_t *offset, uint32_t *degenerate)
 {
-    if (!w || !layout || !scale || !offset)
+    if (!w || !shape || !scale || !offset)
         return QRT_ERR_NULL;
     if (bits < 2u || bits > 16u)
         return QRT_ERR_RANGE;
-    size_t n = layout_size(layout);
+    struct layout l;
+    size_t n = layout_of(shape, &l);
     if (n == 0)
         return QRT_ERR_SIZE;
     uint32_t dead = 0;
     enum qrt_status st = QRT_OK;
     if (!per_channel) {
-        struct extremes e;
-        extremes_begin(&e, w[0]);
-        extremes_row(&e, w, n);
+        struct f32_extremes e = {w[0], w[0], 0};
+        f32_extremes(&e, w, n);
         st = finish_range(&e, bits, asymmetric, scale, offset, &dead);
     }
-    for (size_t g = 0; per_channel && g < layout->groups && st == QRT_OK; g++)
-        st = scale_group(w, layout, g, bits, asymmetric,
-                         scale + g * layout->channels,
-                         offset + g * layout->channels, &dead);
+    for (size_t g = 0; per_channel && g < l.groups && st == QRT_OK; g++)
+        st = scale_group(w, &l, g, bits, asymmetric, scale + g * l.channels,
+                         offset + g * l.channels, &dead);
     if (st == QRT_OK && degenerate)
         *degenerate = dead;
     return st;
@@ -245,11 +208,12 @@ static enum qrt_status check_scales(const float *scale, const int32_t *offset,
     return QRT_OK;
 }
 
-static enum qrt_status write_all(const float *w, const struct qrt_layout_f32 *l,
+static enum qrt_status write_all(const float *w, const struct qrt_shape *shape,
                                  bool per_channel, const float *scale,
                                  const int32_t *offset, const struct target *t)
 {
-    size_t n = layout_size(l), channels = l->groups * l->channels;
+    struct layout l;
+    size_t n = layout_of(shape, &l), channels = n ? l.groups * l.channels : 0;
     if (n == 0)
         return QRT_ERR_SIZE;
     enum qrt_status st =
@@ -259,45 +223,43 @@ static enum qrt_status write_all(const float *w, const struct qrt_layout_f32 *l,
     if (!per_channel)
         return write_row(w, 0, n, scale[0], offset[0], t);
     /* One row per (group, outer): channels of inner elements each. */
-    size_t row = l->channels * l->inner;
-    for (size_t r = 0; r < l->groups * l->outer; r++) {
-        size_t first = r / l->outer * l->channels;
-        if (l->inner == 1) {
-            write_columns(w, r * row, l->channels, scale + first,
-                          offset + first, t);
+    size_t row = l.channels * l.inner;
+    for (size_t r = 0; r < l.groups * l.outer; r++) {
+        size_t first = r / l.outer * l.channels;
+        if (l.inner == 1) {
+            write_columns(w, r * row, l.channels, scale + first, offset + first,
+                          t);
             continue;
         }
-        for (size_t c = 0; c < l->channels; c++)
-            (void)write_row(w, r * row + c * l->inner, l->inner,
-                            scale[first + c], offset[first + c], t);
+        for (size_t c = 0; c < l.channels; c++)
+            (void)write_row(w, r * row + c * l.inner, l.inner, scale[first + c],
+                            offset[first + c], t);
     }
     return QRT_OK;
 }
 
-enum qrt_status qrt_arq_f32_codes(const float *w,
-                                  const struct qrt_layout_f32 *layout,
+enum qrt_status qrt_arq_f32_codes(const float *w, const struct qrt_shape *shape,
                                   uint32_t bits, bool per_channel,
                                   const float *scale, const int32_t *offset,
                                   int8_t *q)
 {
-    if (!w || !layout || !scale || !offset || !q)
+    if (!w || !shape || !scale || !offset || !q)
         return QRT_ERR_NULL;
     if (bits < 2u || bits > 8u)
         return QRT_ERR_RANGE;
     struct target t = {q, NULL, bits};
-    return write_all(w, layout, per_channel, scale, offset, &t);
+    return write_all(w, shape, per_channel, scale, offset, &t);
 }
 
-enum qrt_status qrt_arq_f32_fake(const float *w,
-                                 const struct qrt_layout_f32 *layout,
+enum qrt_status qrt_arq_f32_fake(const float *w, const struct qrt_shape *shape,
                                  uint32_t bits, bool per_channel,
                                  const float *scale, const int32_t *offset,
                                  float *y)
 {
-    if (!w || !layout || !scale || !offset || !y)
+    if (!w || !shape || !scale || !offset || !y)
         return QRT_ERR_NULL;
     if (bits < 2u || bits > 16u)
         return QRT_ERR_RANGE;
     struct target t = {NULL, y, bits};
-    return write_all(w, layout, per_channel, scale, offset, &t);
+    return write_all(w, shape, per_channel, scale, offset, &t);
 }

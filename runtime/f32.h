@@ -118,4 +118,12 @@ static inline float f32_clamp(float t, float lo, float hi)
     return t < hi ? t : hi;
 }
 
+struct f32_extremes {
+    float max, min;
+    uint32_t mark; /* sign bit set: a value was not finite */
+};
+
+/* Extends e by n values. */
+void f32_extremes(struct f32_extremes *e, const float *x, size_t n);
+
 #endif

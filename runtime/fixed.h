@@ -84,35 +84,40 @@ static inline int64_t qrt_signed64(uint64_t v, bool negative)
 }
 
 /* Number of significant bits of v; 0 for 0. */
-static inline uint32_t qrt_bit_length32(uint32_t v)
-{
-    uint32_t n = 0;
+uint32_t qrt_bit_length32(uint32_t v);
+uint32_t qrt_bit_length64(uint64_t v);
 
-    for (uint32_t step = 16; step != 0; step >>= 1) {
-        if (v >> step != 0) {
-            n += step;
-            v >>= step;
-        }
-    }
-    return n + v;
-}
-
-static inline uint32_t qrt_bit_length64(uint64_t v)
-{
-    uint32_t high = (uint32_t)(v >> 32);
-
-    return high != 0 ? 32 + qrt_bit_length32(high)
-                     : qrt_bit_length32((uint32_t)v);
-}
-
-/* v / 2^sh to nearest, ties to the even v' + off, saturated to int64.
+/* x * m / 2^(33 + j) to nearest, ties to the even result + off; returned
+ * + add. m in [0, 2^31), j in [0, 29], |off|, |add| < 2^29.
  *
- * sh > 0 divides, sh <= 0 multiplies; sh in [-1000, 1000]. Exact for every v
- * (|v| <= 2^62 where sh = 63 can matter: from 63 on the result is 0). */
+ * Only the high word h of the product is shifted. The low word l counts just
+ * once: with p the parity of floor(...) + off, the sum "half less one, plus p,
+ * then floor" carries from l to h unless l and p are both 0, since half - 1
+ * ends in 32 ones. The last bit shifted out is left for `add` to join. */
+static inline int32_t qrt_mul_high_half_even(int32_t x, int32_t m, uint32_t j,
+                                             int32_t off, int32_t add)
+{
+    int64_t t = (int64_t)x * m;
+    int32_t h = qrt_high32(t);
+    uint32_t odd = (uint32_t)(qrt_asr32(h, j) + 2 * off) & 2U;
+
+    if (((uint32_t)t | odd) == 0) {
+        h -= 1;
+    }
+    return qrt_asr32(qrt_asr32(h, j) + 2 * add + 1, 1);
+}
+
+/* x * m / 2^sh to nearest, ties to the even result + off, saturated to int32;
+ * m in [0, 2^31), sh in [-1000, 1000]. */
+int32_t qrt_mul_shift_half_even(int32_t x, int32_t m, int32_t sh, int32_t off);
+
+/* v / 2^sh to nearest, ties to the even result + off, saturated to int64.
+ *
+ * sh > 0 divides, sh <= 0 multiplies; sh in [-1000, 1000]; v > INT64_MIN. */
 int64_t qrt_rshift_half_even(int64_t v, int32_t sh, int32_t off);
 
-/* m / 2^sh to nearest, ties to even, sh in [0, 1000]. */
-uint64_t qrt_urshift_half_even(uint64_t m, uint32_t sh);
+/* m / 2^sh to nearest, ties to the even result + off, sh in [0, 1000]. */
+uint64_t qrt_urshift_half_even(uint64_t m, uint32_t sh, int32_t off);
 
 /* floor(n / d) and the rest, by a loop of as many turns as the quotient has
  * bits: a 64-bit `/` would pull in a library routine. d in [1, 2^63]. */

@@ -32,19 +32,6 @@ static uint64_t total(const struct qrt_hfmg_f32 *h)
     return n;
 }
 
-static enum qrt_status range_of(const float *x, size_t n, float *min,
-                                float *max)
-{
-    uint32_t mark = 0;
-    *min = *max = x[0];
-    for (size_t i = 0; i < n; i++) {
-        mark |= f32_not_finite_mark(x[i]);
-        *max = x[i] > *max ? x[i] : *max;
-        *min = x[i] < *min ? x[i] : *min;
-    }
-    return mark >> 31 ? QRT_ERR_NOT_FINITE : QRT_OK;
-}
-
 /* torch.histc: the upper end belongs to the last bin; a range of no width is
  * widened by 1 on both sides. */
 static void histogram(const float *x, size_t n, float min, float max,
@@ -125,10 +112,11 @@ enum qrt_status qrt_hfmg_f32_add(struct qrt_hfmg_f32 *h, const float *x,
     uint64_t before = h->batches ? total(h) : 0;
     if ((uint64_t)n > SAMPLES_MAX - before)
         return QRT_ERR_FULL;
-    float min, max;
-    st = range_of(x, n, &min, &max);
-    if (st != QRT_OK)
-        return st;
+    struct f32_extremes e = {x[0], x[0], 0};
+    f32_extremes(&e, x, n);
+    if (e.mark >> 31)
+        return QRT_ERR_NOT_FINITE;
+    float min = e.min, max = e.max;
     if (h->batches) {
         min = h->min < min ? h->min : min;
         max = h->max > max ? h->max : max;

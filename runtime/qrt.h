@@ -164,6 +164,450 @@ enum qrt_status qrt_scale_derive_fixed(int32_t max, int32_t min, int32_t frac,
 enum qrt_status qrt_quant_from_step(uint32_t step_bits, int32_t zero_point,
                                     struct qrt_quant *out);
 
+/* --------------------------------------------------------------- buffers */
+
+/* Element types of the kernels ending in _any. The typed functions below them
+ * are the ones to call: they cost nothing and let the compiler check. */
+enum qrt_type {
+    QRT_S4,  /* pairs: element 2k in the low nibble of byte k, 2k + 1 in the
+                high nibble                                                */
+    QRT_S8,  /* int8_t                                                     */
+    QRT_S16, /* int16_t                                                    */
+    QRT_S32, /* int32_t                                                    */
+    QRT_BITS /* binary32 patterns in uint32_t                              */
+};
+
+/* A tensor as a kernel sees it, row-major [groups, outer, channels, inner].
+ * Group g, channel c uses parameter g * channels + c.
+ *
+ *   whole tensor, one parameter        channels 1, inner = element count
+ *   activations [N, C, H, W]           outer N, channels C, inner H * W
+ *   activations [N, H, W, C]           outer N * H * W, channels C, inner 1
+ *   weights of Conv, Linear [O, ...]   channels O, inner = the rest
+ *   MatMul [I, O]                      outer I, channels O, inner 1
+ *   ConvTranspose [I, O/g, k...]       groups g, outer I/g, channels O/g,
+ *                                      inner = product of k
+ *
+ * Axes are at least 1, the product is below 2^31. */
+struct qrt_shape {
+    uint32_t outer;
+    uint32_t channels;
+    uint32_t inner;
+    uint32_t groups; /* 0 means 1 */
+};
+
+/* -------------------------------------------------------------- quantize */
+
+/* Whether the zero point joins before or after rounding: the codes of exact
+ * ties differ when it is odd. */
+enum qrt_order {
+    QRT_ADD_THEN_ROUND, /* rne(x / s + zero): AMCT's quantize, AscendQuant */
+    QRT_ROUND_THEN_ADD  /* rne(x / s) + zero: AMCT's FakeQuant             */
+};
+
+struct qrt_quantize {
+    const struct qrt_real *recip; /* [channels] 1 / step, e in [-110, 110] */
+    const int32_t *zero_point;    /* [channels] codes; null: all 0         */
+    int32_t frac;                 /* x is Q(frac), [-160, 160]; not used
+                                     for bit patterns                      */
+    uint8_t bits;                 /* of the codes: [2, 8], s16 [2, 16], s4 4 */
+    uint8_t order;                /* enum qrt_order                        */
+};
+
+/* code = clamp(rne(x * recip + zero_point)), rounded once.
+ *
+ * x       [shape] Q(p->frac), or binary32 patterns: infinities saturate, NaN
+ *         gives the lowest code
+ * out     [shape] codes; s4: an even number of elements
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE, QRT_ERR_SIZE.
+ * Exact but for the 2^-31 of recip: differs from AMCT's binary32 steps by one
+ * code at most, and only where x / s is within 2e-6 of a tie.
+ * Source  kernels.md 12.3; the form on bit patterns needs no FPU. */
+enum qrt_status qrt_quantize_any(enum qrt_type from, const void *x,
+                                 const struct qrt_shape *shape,
+                                 const struct qrt_quantize *p, enum qrt_type to,
+                                 void *out);
+
+/* qrt_quantize_any(QRT_BITS, ..., QRT_S8, ...) with an inlined loop. */
+enum qrt_status qrt_quantize_bits_s8(const uint32_t *x,
+                                     const struct qrt_shape *shape,
+                                     const struct qrt_quantize *p, int8_t *out);
+
+/* clang-format off */
+#define QRT_QUANTIZE_VARIANT(name, from, from_type, to, to_type)             \
+    static inline enum qrt_status name(const from_type *x,                   \
+        const struct qrt_shape *shape, const struct qrt_quantize *p,         \
+        to_type *out)                                                        \
+    {                                                                        \
+        return qrt_quantize_any(from, x, shape, p, to, out);                 \
+    }
+QRT_QUANTIZE_VARIANT(qrt_quantize_s16_s4,   QRT_S16,  int16_t,  QRT_S4,  uint8_t)
+QRT_QUANTIZE_VARIANT(qrt_quantize_s16_s8,   QRT_S16,  int16_t,  QRT_S8,  int8_t)
+QRT_QUANTIZE_VARIANT(qrt_quantize_s16_s16,  QRT_S16,  int16_t,  QRT_S16, int16_t)
+QRT_QUANTIZE_VARIANT(qrt_quantize_s32_s4,   QRT_S32,  int32_t,  QRT_S4,  uint8_t)
+QRT_QUANTIZE_VARIANT(qrt_quantize_s32_s8,   QRT_S32,  int32_t,  QRT_S8,  int8_t)
+QRT_QUANTIZE_VARIANT(qrt_quantize_s32_s16,  QRT_S32,  int32_t,  QRT_S16, int16_t)
+QRT_QUANTIZE_VARIANT(qrt_quantize_bits_s4,  QRT_BITS, uint32_t, QRT_S4,  uint8_t)
+QRT_QUANTIZE_VARIANT(qrt_quantize_bits_s16, QRT_BITS, uint32_t, QRT_S16, int16_t)
+/* clang-format on */
+
+/* ------------------------------------------------------------ requantize */
+
+/* code = clamp(rne(acc * requant + zero_point), code_min, code_max): an
+ * accumulator becomes the input code of the next layer, rounded once.
+ *
+ * acc     [shape] accumulators, bias added
+ * edge    as generated: requant [channels], e in [-110, 110]; zero_point and
+ *         the clamp inside the code range of the output. `next` is not read.
+ * out     [shape] codes; s4: an even number of elements
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE, QRT_ERR_SIZE.
+ * Source  kernels.md 12.3; order as QRT_ADD_THEN_ROUND. */
+enum qrt_status qrt_requantize_any(const int32_t *acc,
+                                   const struct qrt_shape *shape,
+                                   const struct qrt_edge *edge,
+                                   enum qrt_type to, void *out);
+
+/* The same with an inlined loop. */
+enum qrt_status qrt_requantize_s8(const int32_t *acc,
+                                  const struct qrt_shape *shape,
+                                  const struct qrt_edge *edge, int8_t *out);
+
+static inline enum qrt_status qrt_requantize_s16(const int32_t *acc,
+                                                 const struct qrt_shape *shape,
+                                                 const struct qrt_edge *edge,
+                                                 int16_t *out)
+{
+    return qrt_requantize_any(acc, shape, edge, QRT_S16, out);
+}
+
+static inline enum qrt_status qrt_requantize_s4(const int32_t *acc,
+                                                const struct qrt_shape *shape,
+                                                const struct qrt_edge *edge,
+                                                uint8_t *out)
+{
+    return qrt_requantize_any(acc, shape, edge, QRT_S4, out);
+}
+
+/* ------------------------------------------------------------ dequantize */
+
+struct qrt_dequantize {
+    const struct qrt_real *scale; /* [channels] step                       */
+    const int32_t *zero_point;    /* [channels] in [-32768, 32767]; null:
+                                     all 0                                 */
+    int32_t frac;                 /* of the result, [-160, 160]; not used
+                                     for bit patterns                      */
+};
+
+/* real = (code - zero_point) * scale.
+ *
+ * x       [shape] codes, or accumulators (s32; then zero_point is null)
+ * out     [shape] Q(p->frac), rounded once and saturated to int32; or
+ *         binary32 patterns: f32(f32(code - zero_point) * f32(scale)), AMCT's
+ *         bits, where scale.e <= 95
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE, QRT_ERR_SIZE.
+ * Source  kernels.md 8 and 12.3. */
+enum qrt_status qrt_dequantize_any(enum qrt_type from, const void *x,
+                                   const struct qrt_shape *shape,
+                                   const struct qrt_dequantize *p,
+                                   enum qrt_type to, void *out);
+
+/* clang-format off */
+#define QRT_DEQUANTIZE_VARIANT(name, from, from_type, to, to_type)           \
+    static inline enum qrt_status name(const from_type *x,                   \
+        const struct qrt_shape *shape, const struct qrt_dequantize *p,       \
+        to_type *out)                                                        \
+    {                                                                        \
+        return qrt_dequantize_any(from, x, shape, p, to, out);               \
+    }
+QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s4_s32,   QRT_S4,  uint8_t, QRT_S32,  int32_t)
+QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s8_s32,   QRT_S8,  int8_t,  QRT_S32,  int32_t)
+QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s16_s32,  QRT_S16, int16_t, QRT_S32,  int32_t)
+QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s32_s32,  QRT_S32, int32_t, QRT_S32,  int32_t)
+QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s4_bits,  QRT_S4,  uint8_t, QRT_BITS, uint32_t)
+QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s8_bits,  QRT_S8,  int8_t,  QRT_BITS, uint32_t)
+QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s16_bits, QRT_S16, int16_t, QRT_BITS, uint32_t)
+QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s32_bits, QRT_S32, int32_t, QRT_BITS, uint32_t)
+/* clang-format on */
+
+/* ---------------------------------------------------------- anti-quantize */
+
+struct qrt_antiquantize {
+    const struct qrt_real *scale; /* [channels]                            */
+    const int32_t *offset;        /* [channels] in [-32767, 32768]; null:
+                                     all 0                                 */
+    int32_t frac;                 /* as in struct qrt_dequantize           */
+    bool sqrt_mode;               /* multiply by the scale twice           */
+};
+
+/* AscendAntiQuant: y = (x + offset) * scale, in sqrt_mode ((x + offset) *
+ * scale) * scale. To undo a quantization with zero point z pass offset = -z;
+ * AMCT passes +z, which is right for 0 only.
+ *
+ * x       [shape] codes: s4, s8, s16
+ * out     [shape] Q(p->frac) rounded once (sqrt_mode: relative 2^-31), or
+ *         binary32 patterns with the operator's bits
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE, QRT_ERR_SIZE. */
+enum qrt_status qrt_antiquantize_any(enum qrt_type from, const void *x,
+                                     const struct qrt_shape *shape,
+                                     const struct qrt_antiquantize *p,
+                                     enum qrt_type to, void *out);
+
+/* clang-format off */
+#define QRT_ANTIQUANTIZE_VARIANT(name, from, from_type, to, to_type)         \
+    static inline enum qrt_status name(const from_type *x,                   \
+        const struct qrt_shape *shape, const struct qrt_antiquantize *p,     \
+        to_type *out)                                                        \
+    {                                                                        \
+        return qrt_antiquantize_any(from, x, shape, p, to, out);             \
+    }
+QRT_ANTIQUANTIZE_VARIANT(qrt_antiquantize_s4_s32,   QRT_S4,  uint8_t, QRT_S32,  int32_t)
+QRT_ANTIQUANTIZE_VARIANT(qrt_antiquantize_s8_s32,   QRT_S8,  int8_t,  QRT_S32,  int32_t)
+QRT_ANTIQUANTIZE_VARIANT(qrt_antiquantize_s16_s32,  QRT_S16, int16_t, QRT_S32,  int32_t)
+QRT_ANTIQUANTIZE_VARIANT(qrt_antiquantize_s4_bits,  QRT_S4,  uint8_t, QRT_BITS, uint32_t)
+QRT_ANTIQUANTIZE_VARIANT(qrt_antiquantize_s8_bits,  QRT_S8,  int8_t,  QRT_BITS, uint32_t)
+QRT_ANTIQUANTIZE_VARIANT(qrt_antiquantize_s16_bits, QRT_S16, int16_t, QRT_BITS, uint32_t)
+/* clang-format on */
+
+/* ------------------------------------------------------------- weights */
+
+struct qrt_arq_weights {
+    int32_t frac;     /* w is Q(frac), [-96, 117]; not used for patterns   */
+    uint8_t bits;     /* [2, 8]; AMCT: 4, 6, 7, 8                          */
+    bool asymmetric;  /* with zero points                                  */
+    bool per_channel; /* one step per channel, else one for all            */
+};
+
+struct qrt_arq_result {
+    struct qrt_real *scale; /* [channels], or [1] per tensor; written      */
+    int32_t *zero_point;    /* as many; may be null when symmetric         */
+    uint32_t dead_count;    /* channels whose range asks for a step below
+                               2^-23: step 1, codes 0 (asymmetric: lowest) */
+    uint32_t dead_first;    /* the first of them; 0 when there is none     */
+};
+
+/* ARQ: steps and zero points from the extremes, then the codes.
+ *
+ * w       [shape] Q(p->frac), or binary32 patterns
+ * out     arrays of the caller; the counts are set
+ * codes   [shape]
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE, QRT_ERR_SIZE,
+ * QRT_ERR_NOT_FINITE (a weight, or max - min overflows binary32).
+ * On bit patterns the result has AMCT's bits: q = clamp(rne(f32(f32(w / s) +
+ * o))). On Q numbers steps and zero points are those of the weights as
+ * binary32, codes may differ by one on near-ties.
+ * qrt_dequantize_s8_bits makes the fake-quantized weights of QAT.
+ * Source  AMCT custom_op/arq/arq_impl.py; kernels.md 1, 2, 12. */
+enum qrt_status qrt_arq_any(enum qrt_type from, const void *w,
+                            const struct qrt_shape *shape,
+                            const struct qrt_arq_weights *p,
+                            struct qrt_arq_result *out, int8_t *codes);
+
+/* clang-format off */
+#define QRT_ARQ_VARIANT(name, from, from_type)                               \
+    static inline enum qrt_status name(const from_type *w,                   \
+        const struct qrt_shape *shape, const struct qrt_arq_weights *p,      \
+        struct qrt_arq_result *out, int8_t *codes)                           \
+    {                                                                        \
+        return qrt_arq_any(from, w, shape, p, out, codes);                   \
+    }
+QRT_ARQ_VARIANT(qrt_arq_s16,  QRT_S16,  int16_t)
+QRT_ARQ_VARIANT(qrt_arq_s32,  QRT_S32,  int32_t)
+QRT_ARQ_VARIANT(qrt_arq_bits, QRT_BITS, uint32_t)
+/* clang-format on */
+
+/* -------------------------------------------------------------- bias */
+
+/* f32(scale_w * scale_d): what an accumulator is worth, AMCT's deq_scale.
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE (a factor not positive, or the
+ * product is 0 or not finite). */
+enum qrt_status qrt_dequant_scale(struct qrt_real scale_w,
+                                  struct qrt_real scale_d,
+                                  struct qrt_real *out);
+
+/* Bias in units of the accumulator: rne(f32(bias / dequant)).
+ *
+ * bias    [count] binary32 patterns
+ * dequant [dequant_count] from qrt_dequant_scale; dequant_count is 1 or count
+ * out     [count]
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_SIZE (dequant_count), QRT_ERR_RANGE
+ * (dequant), QRT_ERR_NOT_FINITE, QRT_ERR_OVERFLOW (outside int32; AMCT lets
+ * exactly 2^31 pass and wraps).
+ * Source  AMCT insert_bias_quant_pass.py. */
+enum qrt_status qrt_bias_quantize(const uint32_t *bias, uint32_t count,
+                                  const struct qrt_real *dequant,
+                                  uint32_t dequant_count, int32_t *out);
+
+/* --------------------------------------------------------------- INT4 */
+
+/* Packs pairs along one axis: element 2k to the low nibble, 2k + 1 to the
+ * high nibble; the axis becomes half as long.
+ *
+ * codes   [outer, axis, inner] in [-8, 7]; the axis is shape->channels,
+ *         even; groups 0 or 1. AMCT packs along Cin: axis 1 of Conv weights,
+ *         0 of ConvTranspose and MatMul, 1 (0 when not transB) of Gemm, 2 of
+ *         LSTM and GRU
+ * out     [outer, axis / 2, inner]
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE (a code, an axis of 0, groups),
+ * QRT_ERR_SIZE (odd axis).
+ * Source  AMCT pack_int4_weight_pass.py. */
+enum qrt_status qrt_pack4(const int8_t *codes, const struct qrt_shape *shape,
+                          uint8_t *out);
+
+/* The inverse; `shape` is that of the unpacked codes. */
+enum qrt_status qrt_unpack4(const uint8_t *packed,
+                            const struct qrt_shape *shape, int8_t *out);
+
+/* -------------------------------------------------------- Ascend words */
+
+/* The scale with 10 bits of mantissa, as the fix-pipe reads it: the upper 19
+ * bits of the pattern. */
+enum qrt_s19 {
+    QRT_S19_TRUNCATE, /* toward zero: AMCT cast_to_s19, round_mode 0       */
+    QRT_S19_NEAREST   /* ties to even, denormals to zero: round_mode 1     */
+};
+
+uint32_t qrt_cast_to_s19(uint32_t scale_bits, enum qrt_s19 mode);
+
+/* The word of AscendDequant: offset_w in bits 39..32, scale in 31..0. Cast
+ * the scale first where the layer asks for FORCE_FP16_QUANT.
+ * Source  AMCT fuse_dequant_param. */
+uint64_t qrt_word_dequant(uint32_t scale_bits, int8_t offset_w);
+
+/* The word of QuantMatmul and the fix-pipe (TransQuantParam V2): bit 46 set
+ * (int8 result), offset in 45..37, scale as qrt_cast_to_s19 in 31..0.
+ *
+ * offset  saturated to [-256, 255] */
+uint64_t qrt_word_fixpipe(uint32_t scale_bits, int32_t offset,
+                          enum qrt_s19 mode);
+
+/* ---------------------------------------------------------------- ULQ */
+
+struct qrt_ulq_clips {
+    struct qrt_real max; /* learned limits; rounded to binary32       */
+    struct qrt_real min;
+    struct qrt_real max_init; /* taken where the learned ones are unusable */
+    struct qrt_real min_init;
+    uint8_t bits; /* [2, 16]                                   */
+    bool asymmetric;
+    bool fixed_min;    /* min is 0                                  */
+    bool strict_width; /* a width max - min <= 2^-23 takes both
+                                 init values; off: only a width of exactly
+                                 0 does, as in AMCT                        */
+};
+
+/* One training step's constants. */
+struct qrt_ulq_step {
+    struct qrt_quant quant;
+    struct qrt_real max; /* after fixed_min and the fallbacks            */
+    struct qrt_real min;
+    uint32_t max_bits; /* the same as binary32 patterns                */
+    uint32_t min_bits;
+    int32_t max_error_q16; /* rne(max / s) - max / s in Q16, +-2^15        */
+    int32_t min_error_q16;
+    int32_t code_min, code_max;
+};
+
+/* Limits, step and zero point for one forward and backward pass.
+ *
+ * Fallbacks, the first that holds: width 0 (see strict_width): both limits
+ * from *_init; max < 0: max_init; min > 0: min_init.
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE (bits, or a limit that is not
+ * normalised), QRT_ERR_NOT_FINITE (max - min overflows binary32).
+ * Source  AMCT ulq_retrain_impl.py; kernels.md 6.1, 12.4. */
+enum qrt_status qrt_ulq_prepare(const struct qrt_ulq_clips *clips,
+                                struct qrt_ulq_step *out);
+
+/* Fake quantization: y = (clamp(rne(x / s + o)) - o) * s.
+ *
+ * x       [n] Q(frac), frac in [-96, 117], n >= 1
+ * y       [n] Q(frac), rounded once and saturated
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE. */
+enum qrt_status qrt_ulq_forward_any(enum qrt_type type, const void *x,
+                                    uint32_t n, int32_t frac,
+                                    const struct qrt_ulq_step *step, void *y);
+
+/* Sums of the clip gradients over any number of backward calls. Start with
+ * zeros. */
+struct qrt_ulq_sums {
+    int64_t upper; /* sum of g where x was above the upper level        */
+    int64_t lower; /* sum of g where x was below the lower level        */
+    int64_t inner; /* sum of g * error in Q16 elsewhere                 */
+    uint64_t load; /* bound of the sums of |g| so far                   */
+};
+
+/* Gradient of the input, and the sums behind the gradients of the limits.
+ *
+ * x       [n] as in the forward pass
+ * g       [n] gradient of the output, same type, Q(any)
+ * grad_x  [n] g inside the levels, 0 outside; may be g itself
+ * sums    added to
+ *
+ * x is above if x > f32(s * (code_max - o)), below if x < f32(s * (code_min -
+ * o)), both strict, as in AMCT.
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE, QRT_ERR_FULL (more than 2^31
+ * int16 or 2^15 int32 gradients in one sum; finish and start again). */
+enum qrt_status qrt_ulq_backward_any(enum qrt_type type, const void *x,
+                                     uint32_t n, int32_t frac,
+                                     const struct qrt_ulq_step *step,
+                                     const void *g, void *grad_x,
+                                     struct qrt_ulq_sums *sums);
+
+/* Gradients of the limits in Q(16 + frac of g):
+ *
+ *   grad_max = upper + E / D     E = inner + max_error * upper
+ *   grad_min = lower - E / D         + min_error * lower, D = 2^bits - 1
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE. */
+enum qrt_status qrt_ulq_gradients(const struct qrt_ulq_step *step,
+                                  const struct qrt_ulq_sums *sums,
+                                  int64_t *grad_max, int64_t *grad_min);
+
+/* clang-format off */
+#define QRT_ULQ_VARIANT(forward, backward, code, ctype)                      \
+    static inline enum qrt_status forward(const ctype *x, uint32_t n,        \
+        int32_t frac, const struct qrt_ulq_step *step, ctype *y)             \
+    {                                                                        \
+        return qrt_ulq_forward_any(code, x, n, frac, step, y);               \
+    }                                                                        \
+    static inline enum qrt_status backward(const ctype *x, uint32_t n,       \
+        int32_t frac, const struct qrt_ulq_step *step, const ctype *g,       \
+        ctype *grad_x, struct qrt_ulq_sums *sums)                            \
+    {                                                                        \
+        return qrt_ulq_backward_any(code, x, n, frac, step, g, grad_x, sums);\
+    }
+QRT_ULQ_VARIANT(qrt_ulq_forward_s16, qrt_ulq_backward_s16, QRT_S16, int16_t)
+QRT_ULQ_VARIANT(qrt_ulq_forward_s32, qrt_ulq_backward_s32, QRT_S32, int32_t)
+/* clang-format on */
+
+/* -------------------------------------------------------------- tables */
+
+/* Whether a table is one that this library can read.
+ *
+ * hash    QUANT_HASH of the header the program was compiled with; 0: not
+ *         compared
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_VERSION, QRT_ERR_HASH, QRT_ERR_RANGE
+ * (layers not in the order of by_name, or an index outside the table). */
+enum qrt_status qrt_tables_check(const struct qrt_tables *tables,
+                                 uint64_t hash);
+
+/* The index of the layer with this original name (bytes as in the model).
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_NOT_FOUND. */
+enum qrt_status qrt_find_layer(const struct qrt_tables *tables,
+                               const char *name, uint32_t *index);
+
 #ifdef __cplusplus
 }
 #endif

@@ -137,39 +137,21 @@ enum qrt_status qrt_requantize_s32_s8__f32(const int32_t *acc, size_t rows,
 
 /* ------------------------------------------------------------ ARQ weights */
 
-/* Where the output channels lie in a weight tensor: element (g, j, c, t) is at
- * ((g * outer + j) * channels + c) * inner + t, and belongs to output channel
- * g * channels + c.
- *
- *   layer                          groups  outer  channels  inner
- *   Conv (O, I/g, k...)            1       1      O         I/g * k...
- *   Linear (O, I)                  1       1      O         I
- *   MatMul (I, O)                  1       I      O         1
- *   ConvTranspose (I, O/g, k...)   g       I/g    O/g       k...
- */
-struct qrt_layout_f32 {
-    size_t groups;   /* > 0 */
-    size_t outer;    /* > 0 */
-    size_t channels; /* > 0, per group */
-    size_t inner;    /* > 0 */
-};
-
 /* Steps and zero points of weights.
  *
- * w           the tensor, layout->groups * outer * channels * inner
+ * w           [shape]
  * bits        [2, 16]; AMCT uses 4 and 8
- * per_channel one scale per output channel (groups * channels), else one
+ * per_channel one scale per channel of every group, else one
  * asymmetric  AMCT: false when retraining, `weight_offset` otherwise
- * scale       [output channels] or [1]
+ * scale       [groups * channels] or [1]
  * offset      the same; 0 when symmetric
  * degenerate  null, or how many ranges were too small for a step (scale 1)
  *
- * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE, QRT_ERR_SIZE (a layout with a
- * zero, or more elements than a size_t counts), QRT_ERR_NOT_FINITE (a weight,
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE, QRT_ERR_SIZE (an axis of 0,
+ * or a product of 2^31 and more), QRT_ERR_NOT_FINITE (a weight,
  * or a scale); on error scale and offset hold nothing of use.
  * Source  AMCT custom_op/arq/arq_impl.py, arq_cali_pytorch. */
-enum qrt_status qrt_arq_f32_scale(const float *w,
-                                  const struct qrt_layout_f32 *layout,
+enum qrt_status qrt_arq_f32_scale(const float *w, const struct qrt_shape *shape,
                                   uint32_t bits, bool per_channel,
                                   bool asymmetric, float *scale,
                                   int32_t *offset, uint32_t *degenerate);
@@ -180,16 +162,14 @@ enum qrt_status qrt_arq_f32_scale(const float *w,
  *
  * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE, QRT_ERR_SIZE.
  * Source  AMCT arq_real_pytorch. */
-enum qrt_status qrt_arq_f32_codes(const float *w,
-                                  const struct qrt_layout_f32 *layout,
+enum qrt_status qrt_arq_f32_codes(const float *w, const struct qrt_shape *shape,
                                   uint32_t bits, bool per_channel,
                                   const float *scale, const int32_t *offset,
                                   int8_t *q);
 
 /* Fake-quantized weights (q - o) * s; bits [2, 16]; y may be w. The forward
  * pass of arq_retrain too, whose backward pass is the identity. */
-enum qrt_status qrt_arq_f32_fake(const float *w,
-                                 const struct qrt_layout_f32 *layout,
+enum qrt_status qrt_arq_f32_fake(const float *w, const struct qrt_shape *shape,
                                  uint32_t bits, bool per_channel,
                                  const float *scale, const int32_t *offset,
                                  float *y);
@@ -370,12 +350,13 @@ struct qrt_ifmr_f32_result {
                              when it was compared exactly                   */
     double gap;          /* (loss of the runner-up - loss) / loss; 0 when
                              loss is 0 or another candidate is equal        */
-    double clipped;      /* share of samples outside [clip_min, clip_max];
-                             to one part in 2048 of the clip value          */
+    double clipped;      /* share of samples more than half a step outside
+                             [clip_min, clip_max]; a bin that holds the limit
+                             (1/2048 of its value wide) counts by parts */
     uint32_t degenerate; /* 1: the range was too small, scale is 1         */
 };
 
-/* Bytes of state for so many candidates: 1.3 MiB and 33 bytes for each. 0 for
+/* Bytes of state for so many candidates: 1.3 MiB and 37 bytes for each. 0 for
  * a count outside [1, 65535]. */
 size_t qrt_ifmr_f32_state_size(uint32_t ratio_count);
 
@@ -392,9 +373,10 @@ enum qrt_status qrt_ifmr_f32_init(void *state, size_t size,
  * they are split or ordered.
  *
  * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_STATE (not set up, or already
- * decided), QRT_ERR_NOT_FINITE (nothing of this call is added; *bad, unless
- * bad is null, gets the index), QRT_ERR_FULL (2^32 - 1 samples; more samples
- * in a later pass than in the first). */
+ * decided), QRT_ERR_FULL (2^32 - 1 samples; more samples in a later pass than in
+ * the first). Part of the samples may be in after the following two, so the
+ * state must be set up again: QRT_ERR_NOT_FINITE (*bad, unless bad is null,
+ * gets the index), QRT_ERR_MISMATCH (not the samples of the first pass). */
 enum qrt_status qrt_ifmr_f32_add(void *state, const float *x, size_t n,
                                  size_t *bad);
 
@@ -404,15 +386,17 @@ enum qrt_status qrt_ifmr_f32_add(void *state, const float *x, size_t n,
  * QRT_ERR_MISMATCH (another configuration, or another stage of the search). */
 enum qrt_status qrt_ifmr_f32_merge(void *into, const void *from);
 
-/* Ends a pass. With result->again = 1 the state waits for the samples once
- * more: at most three times for percentiles that cut below 2^-15 of the
- * largest sample, once for those that cut deeper than the 256 largest samples, and
- * once where the bounds of the first pass leave more than one candidate (16
- * bits: always).
+/* Ends a pass. With result->again = 1 the state waits for the same samples
+ * once more:
+ *   - to find a percentile limit that is not among the 256 largest of its
+ *     sign: one pass; three when it is below 2^-13 of the largest sample
+ *   - to compare the candidates that the bounds leave: one pass, never needed
+ *     for most data, always for 16 bits and with exact_loss
  *
  * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_STATE, QRT_ERR_EMPTY,
- * QRT_ERR_SIZE (this pass has seen fewer samples than the first),
- * QRT_ERR_NOT_FINITE (a candidate's step overflows).
+ * QRT_ERR_SIZE (this pass has seen fewer samples than the first). After these
+ * the state must be set up again: QRT_ERR_NOT_FINITE (a candidate's step
+ * overflows), QRT_ERR_MISMATCH (not the samples of the first pass).
  * Source  AMCT custom_op/ifmr/ifmr_impl.py; docs/fixed-point.md. */
 enum qrt_status qrt_ifmr_f32_finish(void *state,
                                     struct qrt_ifmr_f32_result *result);

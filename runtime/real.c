@@ -18,7 +18,7 @@ static enum qrt_status store(uint64_t m, int32_t e, struct qrt_real *out)
 {
     int32_t drop = (int32_t)qrt_bit_length64(m) - 31;
     uint64_t q = drop <= 0 ? m << (uint32_t)-drop
-                           : qrt_urshift_half_even(m, (uint32_t)drop);
+                           : qrt_urshift_half_even(m, (uint32_t)drop, 0);
 
     if (q >> 31 != 0) { /* rounded up to the next power of two */
         q >>= 1;

@@ -61,17 +61,16 @@ static enum qrt_status check_steps(const float *scale, size_t scales)
     return QRT_OK;
 }
 
-/* First steps from the extremes, one channel of the layout at a time. */
-static enum qrt_status init_steps(const float *w,
-                                  const struct qrt_layout_f32 *l, uint32_t bits,
-                                  bool reciprocal, float *scale)
+/* First steps, from the extremes of `scales` parts of n weights. */
+static enum qrt_status init_steps(const float *w, size_t scales, size_t n,
+                                  uint32_t bits, bool reciprocal, float *scale)
 {
-    const struct qrt_layout_f32 one = {1, 1, 1, l->inner};
-    enum qrt_status st = QRT_OK;
-    for (size_t i = 0; i < l->channels && st == QRT_OK; i++) {
+    const struct qrt_shape part = {1, 1, (uint32_t)n, 1};
+    enum qrt_status st = n > INT32_MAX ? QRT_ERR_SIZE : QRT_OK;
+    for (size_t i = 0; i < scales && st == QRT_OK; i++) {
         int32_t offset;
-        st = qrt_arq_f32_scale(w + i * l->inner, &one, bits, false, false,
-                               scale + i, &offset, NULL);
+        st = qrt_arq_f32_scale(w + i * n, &part, bits, false, false, scale + i,
+                               &offset, NULL);
         if (st == QRT_OK)
             scale[i] = kept(scale[i], reciprocal);
     }
@@ -87,12 +86,8 @@ enum qrt_status qrt_ulq_scale_f32_forward(const float *w, size_t rows, size_t n,
     if (st != QRT_OK)
         return st;
     size_t part = rows / scales * n;
-    if (init) {
-        const struct qrt_layout_f32 l = {1, 1, scales, part};
-        st = init_steps(w, &l, bits, reciprocal, scale);
-    } else {
-        st = check_steps(scale, scales);
-    }
+    st = init ? init_steps(w, scales, part, bits, reciprocal, scale)
+              : check_steps(scale, scales);
     for (size_t i = 0; i < scales && st == QRT_OK; i++) {
         float s = kept(scale[i], reciprocal);
         st =
