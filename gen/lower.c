@@ -254,11 +254,17 @@ static bool scale_of(struct qc *qc, const struct qc_layer *layer,
     return false;
 }
 
-static void lower_channel(struct qc_low_factors *f, size_t c)
+/* What one channel's accumulator is worth, and the words that say so. */
+static bool lower_channel(struct qc_low_factors *f, size_t c)
 {
-    f->dequant_bits[c] = qrt_f32_mul(f->scale_w_bits[c], f->scale_d_bits);
-    f->word_dequant[c] = qrt_word_dequant(f->dequant_bits[c], 0);
-    f->word_fixpipe[c] = qrt_word_fixpipe(f->dequant_bits[c], 0);
+    uint32_t bits;
+
+    if (qrt_dequant_scale(f->scale_w[c], f->scale_d, &f->dequant[c]) != QRT_OK)
+        return false;
+    bits = qrt_real_to_f32(f->dequant[c]);
+    f->word_dequant[c] = qrt_word_dequant(bits, 0);
+    f->word_fixpipe[c] = qrt_word_fixpipe(bits, 0, QRT_S19_TRUNCATE);
+    return true;
 }
 
 static const struct qc_low_factors *lower_factors(struct qc *qc,
@@ -272,7 +278,6 @@ static const struct qc_low_factors *lower_factors(struct qc *qc,
     f->count = n;
     f->offset_d = (int32_t)in->offset_d->as.i;
     f->scale_w_bits = qc_alloc(qc, n * sizeof(*f->scale_w_bits));
-    f->dequant_bits = qc_alloc(qc, n * sizeof(*f->dequant_bits));
     f->scale_w = qc_alloc(qc, n * sizeof(*f->scale_w));
     f->dequant = qc_alloc(qc, n * sizeof(*f->dequant));
     f->word_dequant = qc_alloc(qc, n * sizeof(*f->word_dequant));
@@ -287,9 +292,7 @@ static const struct qc_low_factors *lower_factors(struct qc *qc,
         return NULL;
     qrt_real_reciprocal(f->scale_d, &f->recip_d);
     for (c = 0; c < n; c++) {
-        lower_channel(f, c);
-        if (qrt_real_from_f32(f->dequant_bits[c], &f->dequant[c]) == QRT_OK &&
-            f->dequant[c].m > 0)
+        if (lower_channel(f, c))
             continue;
         qc_report(qc, QC_SEM_SCALE_UNUSABLE, in->scale_w[c].loc,
                   "scale_w * scale_d (%.*s * %.*s) of layer '%s' is outside "
@@ -308,6 +311,21 @@ static int32_t clamp_code(int32_t v, int32_t low, int32_t high)
     return v < low ? low : v > high ? high : v;
 }
 
+/* The input code of a layer for a real value. */
+static int32_t code_of(uint32_t bits, const struct qc_low_row *row)
+{
+    const struct qc_low_factors *f = row->factors;
+    struct qrt_shape one = {1, 1, 1, 1};
+    struct qrt_quantize q = {0};
+    int16_t code = 0;
+
+    q.recip = &f->recip_d;
+    q.zero_point = &f->offset_d;
+    q.bits = (uint8_t)row->row->act_bits.i;
+    qrt_quantize_bits_s16(&bits, &one, &q, &code);
+    return code;
+}
+
 /* Limits of the next layer's input code, with what stands on the way. */
 static void edge_limits(struct qc_low_edge *e, const struct qc_edge *g,
                         const struct qc_low_row *next)
@@ -318,16 +336,9 @@ static void edge_limits(struct qc_low_edge *e, const struct qc_edge *g,
     e->code_max = half - 1;
     if (g->relu)
         e->code_min = clamp_code(e->zero_point, -half, half - 1);
-    if (g->has_max) {
-        struct qrt_quant q;
-        int32_t code;
-
-        qrt_quant_from_step(next->factors->scale_d_bits, e->zero_point, &q);
-        if (qrt_quantize_one_f32(g->max_bits, &q,
-                                 (uint32_t)next->row->act_bits.i,
-                                 &code) == QRT_OK)
-            e->code_max = clamp_code(code, e->code_min, e->code_max);
-    }
+    if (g->has_max)
+        e->code_max =
+            clamp_code(code_of(g->max_bits, next), e->code_min, e->code_max);
 }
 
 static bool same_code(const struct qc_low_row *a, const struct qc_low_row *b)

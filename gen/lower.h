@@ -35,7 +35,7 @@ struct qc_low_factors {
     struct qrt_real scale_d, recip_d;
     int32_t offset_d;
     size_t count;
-    uint32_t *scale_w_bits, *dequant_bits;
+    uint32_t *scale_w_bits;
     struct qrt_real *scale_w, *dequant;
     uint64_t *word_dequant, *word_fixpipe;
 };
