@@ -137,4 +137,20 @@ bool qc_in_range(const char *range, double v);
 /* "below 0", "in (0.5, 1]", "4, 6, 7 or 8", "from 1 to 4294967295". */
 const char *qc_range_words(struct qc *qc, const char *range);
 
+/* ---- wire.c ---- */
+
+/* Limits of the wire format; each has a test. */
+#define QC_MAX_WIRE_DEPTH 100u       /* messages inside messages */
+#define QC_MAX_WIRE_NODES (4u << 20) /* values of a file         */
+
+/* Reads a file in protobuf's wire format as message m. Fields that m does not
+ * have are skipped. In the tree a message is a group; a string, bytes and a
+ * packed list are a QC_TEXT that is a slice of the file; a number is a
+ * QC_NUMBER with its bits. Reports the first fault and returns null: behind it
+ * nothing in the file has a meaning. */
+struct qc_node *qc_parse_wire(struct qc *qc, struct qc_file *f,
+                              const struct qc_message *m);
+/* One varint at *at; false when it is cut off or longer than 64 bits. */
+bool qc_varint(struct qc_str s, size_t *at, uint64_t *v);
+
 #endif
