@@ -2,28 +2,18 @@
 #include "model.h"
 #include "schema.h"
 
+/* clang-format off */
 const struct qc_op qc_ops[QRT_OP_KINDS] = {
 #define QRT_OP(id, canonical, pytorch, mindspore, onnx, caffe, tensorflow,     \
                axes, out, in, per_ch, asym, act16, bits67, fuse, balance,      \
                retrain)                                                        \
-    {                                                                          \
-        #id,                                                                   \
-        canonical,                                                             \
-        {pytorch, mindspore, onnx, caffe, tensorflow},                         \
-        axes,                                                                  \
-        out,                                                                   \
-        in,                                                                    \
-        (per_ch) != 0,                                                         \
-        (asym) != 0,                                                           \
-        act16,                                                                 \
-        (bits67) != 0,                                                         \
-        (fuse) != 0,                                                           \
-        balance,                                                               \
-        (retrain) != 0
-},
+    {#id, canonical, {pytorch, mindspore, onnx, caffe, tensorflow}, axes, out, \
+     in, (per_ch) != 0, (asym) != 0, act16, (bits67) != 0, (fuse) != 0,        \
+     balance, (retrain) != 0},
 #include "qrt_ops.def"
 #undef QRT_OP
 };
+/* clang-format on */
 
 /* Columns of qc_op.words by dialect; the union looks at all. */
 static int column(int dialect)
