@@ -47,7 +47,7 @@ int64_t qrt_rshift_half_even(int64_t v, int32_t sh, int32_t off)
 
     if (sh > 0) { /* rounding to even is symmetric about 0 */
         m = qrt_urshift_half_even(m, (uint32_t)sh, off);
-    } else if (m != 0 && (sh < -62 || m > (uint64_t)INT64_MAX >> -sh)) {
+    } else if (m != 0 && (int32_t)qrt_bit_length64(m) - sh > 63) {
         m = INT64_MAX;
     } else {
         m <<= -sh & 63;

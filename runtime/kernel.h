@@ -1,0 +1,152 @@
+/* What the element kernels share: typed access to buffers, the walk over a
+ * shape, argument checks, and the one multiplication they are all made of. */
+#ifndef QRT_KERNEL_H
+#define QRT_KERNEL_H
+
+#include "qrt.h"
+
+#include "fixed.h"
+
+/* Element i of a buffer; signed, or the bit pattern of a binary32. */
+static inline int32_t qrt_load(enum qrt_type type, const void *p, uint32_t i)
+{
+    switch (type) {
+    case QRT_S4: {
+        uint32_t pair = ((const uint8_t *)p)[i >> 1];
+
+        return (int32_t)(((pair >> (4U * (i & 1U))) & 15U) ^ 8U) - 8;
+    }
+    case QRT_S8:
+        return ((const int8_t *)p)[i];
+    case QRT_S16:
+        return ((const int16_t *)p)[i];
+    case QRT_S32:
+    case QRT_BITS:
+        break;
+    }
+    return ((const int32_t *)p)[i];
+}
+
+/* Stores code v, which must fit. Pairs of 4 bits are written in ascending
+ * order: the even element clears its neighbour. */
+static inline void qrt_store(enum qrt_type type, void *p, uint32_t i, int32_t v)
+{
+    switch (type) {
+    case QRT_S4: {
+        uint8_t *pair = (uint8_t *)p + (i >> 1);
+        uint32_t nibble = (uint32_t)v & 15U;
+
+        *pair = (uint8_t)((i & 1U) == 0 ? nibble : *pair | nibble << 4);
+        break;
+    }
+    case QRT_S8:
+        ((int8_t *)p)[i] = (int8_t)v;
+        break;
+    case QRT_S16:
+        ((int16_t *)p)[i] = (int16_t)v;
+        break;
+    case QRT_S32:
+    case QRT_BITS:
+        ((int32_t *)p)[i] = v;
+        break;
+    }
+}
+
+/* The runs of a shape: `inner` neighbours that share a channel. */
+struct qrt_walk {
+    uint32_t channel; /* of the run, [0, groups * channels) */
+    uint32_t c, o;    /* channel in its group; outer index  */
+};
+
+static inline void qrt_walk_next(struct qrt_walk *w,
+                                 const struct qrt_shape *shape)
+{
+    w->channel++;
+    if (++w->c == shape->channels) {
+        w->c = 0;
+        if (++w->o == shape->outer) {
+            w->o = 0;
+        } else {
+            w->channel -= shape->channels;
+        }
+    }
+}
+
+/* Checks a shape: *channels is the number of parameters, *count the number of
+ * elements. QRT_ERR_NULL, QRT_ERR_RANGE (an axis of 0), QRT_ERR_SIZE (2^31
+ * elements and more). */
+enum qrt_status qrt_check_shape(const struct qrt_shape *shape,
+                                uint32_t *channels, uint32_t *count);
+
+/* QRT_OK if all are normalised, positive and have an exponent in
+ * [-limit, limit]; else QRT_ERR_NULL or QRT_ERR_RANGE. */
+enum qrt_status qrt_check_reals(const struct qrt_real *a, uint32_t count,
+                                int32_t limit);
+
+/* QRT_OK if all codes (null: all 0) lie in [lo, hi]. */
+enum qrt_status qrt_check_codes(const int32_t *code, uint32_t count, int32_t lo,
+                                int32_t hi);
+
+/* What quantize and requantize have in common. */
+struct qrt_coding {
+    const struct qrt_real *mult; /* [channels]                             */
+    const int32_t *zero;         /* null: all 0                            */
+    uint32_t zeros;              /* entries of zero: 1 or channels; set by
+                                    the caller to 1 or left 0 for channels */
+    int32_t frac;                /* of the input                           */
+    int32_t lo, hi;              /* clamp                                  */
+    bool round_first;            /* QRT_ROUND_THEN_ADD                     */
+};
+
+/* Checks everything about a job but the input type, sets *count. */
+enum qrt_status qrt_coding_check(const void *x, const struct qrt_shape *shape,
+                                 const struct qrt_coding *c, enum qrt_type to,
+                                 const void *out, uint32_t *count);
+
+/* The job of a quantize call in these terms; QRT_ERR_NULL, QRT_ERR_RANGE. */
+enum qrt_status qrt_quantize_describe(enum qrt_type from,
+                                      const struct qrt_quantize *p,
+                                      enum qrt_type to, struct qrt_coding *c);
+
+/* The general loop, any types; the job is checked. */
+void qrt_coding_run(enum qrt_type from, const void *x,
+                    const struct qrt_shape *shape, const struct qrt_coding *c,
+                    enum qrt_type to, void *out, uint32_t count);
+
+/* The constants of one channel. */
+struct qrt_coder {
+    int32_t m;    /* multiplier = m * 2^(e - 31)                           */
+    int32_t base; /* 149 - e                                               */
+    int32_t zero; /* zero point                                            */
+    int32_t tie;  /* joins the parity of a tie: zero, or 0 if it is added
+                     after rounding                                        */
+    int32_t lo;   /* the code of a NaN                                     */
+};
+
+void qrt_coder_setup(struct qrt_coder *coder, const struct qrt_coding *c,
+                     uint32_t channel);
+
+/* The code of a binary32 pattern x, not clamped but inside [-2^17, 2^17].
+ *
+ * |x| = f * 2^(exp - 150), f in [2^23, 2^24), so |x| / s = f * m / 2^(32 + k)
+ * with k = base - exp. From k = 25 on this is below 1/2 (f * m < 2^55); from
+ * k = 5 down it is 2^16 or more. A denormal has exp = 0, so k >= 29. */
+QRT_INLINE int32_t qrt_code_of_bits(uint32_t x, const struct qrt_coder *c)
+{
+    uint32_t f = (x & 0x7fffffU) | 0x800000U;
+    int32_t k = c->base - (int32_t)((x >> 23) & 255U);
+    int32_t steps = 0;
+
+    if (k < 6) {
+        if ((x & 0x7fffffffU) > 0x7f800000U) {
+            return c->lo;
+        }
+        steps = 1 << 16;
+    } else if (k <= 24) {
+        steps = qrt_mul_high_half_even((int32_t)f, c->m, (uint32_t)k - 1U,
+                                       c->tie, 0);
+    }
+    return c->zero + ((x >> 31) != 0 ? -steps : steps);
+}
+
+#endif
