@@ -14,6 +14,11 @@ void qc_emit_source(struct qc_out *o, const struct qc_tables *t, bool words);
 void qc_emit_depfile(struct qc_out *o, const char *const *targets,
                      size_t target_count);
 
+/* Text inside a comment: nothing in it may end the comment, begin another,
+ * splice lines or hide characters. */
+void qc_put_comment(struct qc_out *o, struct qc_str s);
+void qc_put_upper(struct qc_out *o, const char *z);
+
 /* ---- emit_plan.c ---- */
 
 /* plan.json: the same plan for programs. False when built without cJSON. */

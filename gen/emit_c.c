@@ -29,7 +29,7 @@ static bool invisible(uint32_t c)
 
 /* Text inside a comment: nothing in it may end the comment, begin another,
  * splice lines or hide characters. */
-static void put_comment_text(struct qc_out *o, struct qc_str s)
+void qc_put_comment(struct qc_out *o, struct qc_str s)
 {
     const char *p = s.ptr, *end = s.ptr + s.len, last = 0;
     char before = last;
@@ -88,11 +88,11 @@ static void put_origin(struct qc_out *o, const struct qc_setting *s)
 {
     size_t from = o->size;
 
-    put_comment_text(o, s->text);
+    qc_put_comment(o, s->text);
     qc_pad(o, from, 9);
     qc_puts(o, " ");
     if (s->level == QC_BY_RULE || s->level == QC_BY_GRAPH) {
-        put_comment_text(o, qc_str(s->why ? s->why : "by rule"));
+        qc_put_comment(o, qc_str(s->why ? s->why : "by rule"));
         if (s->loc.file)
             qc_puts(o, ", ");
     }
@@ -104,7 +104,7 @@ static void put_origin(struct qc_out *o, const struct qc_setting *s)
         qc_puts(o, "command line");
 }
 
-static void put_upper(struct qc_out *o, const char *z)
+void qc_put_upper(struct qc_out *o, const char *z)
 {
     for (; *z; z++) {
         char c = *z >= 'a' && *z <= 'z' ? (char)(*z - 'a' + 'A') : *z;
@@ -119,7 +119,7 @@ static void put_input(struct qc_out *o, const char *word,
                       const struct qc_file *f)
 {
     qc_printf(o, " *   %-6s ", word);
-    put_comment_text(o, qc_str(base_name(f)));
+    qc_put_comment(o, qc_str(base_name(f)));
     qc_printf(o, " (crc32 %08" PRIx32 ")\n",
               qc_crc32((struct qc_str){f->text, f->size}));
 }
@@ -153,13 +153,13 @@ static void put_enumerator(struct qc_out *o, const struct qc_low_row *r,
 
     qc_puts(o, "    ");
     from = o->size;
-    put_upper(o, prefix);
+    qc_put_upper(o, prefix);
     qc_printf(o, "_%.*s,", QC_ARG(r->ident));
     qc_pad(o, from, width);
     qc_puts(o, " /* \"");
-    put_comment_text(o, l->name);
+    qc_put_comment(o, l->name);
     qc_puts(o, "\"  ");
-    put_comment_text(o, l->type);
+    qc_put_comment(o, l->type);
     if (l->out_channels)
         qc_printf(o, "  %" PRId64 " channels", l->out_channels);
     if (!r->row->enabled.i)
@@ -195,13 +195,13 @@ static void put_hash_macro(struct qc_out *o, const struct qc_tables *t)
 {
     qc_puts(o, "/* Over all inputs; qrt_tables_check compares it with "
                "the table's. */\n#define ");
-    put_upper(o, t->prefix);
+    qc_put_upper(o, t->prefix);
     qc_printf(o, "_TABLES_HASH 0x%016" PRIX64 "u\n\n", t->hash);
 }
 
 static void put_guard(struct qc_out *o, const struct qc_tables *t)
 {
-    put_upper(o, t->prefix);
+    qc_put_upper(o, t->prefix);
     qc_puts(o, "_TABLES_H\n");
 }
 
@@ -225,11 +225,11 @@ void qc_emit_header(struct qc_out *o, const struct qc_tables *t)
     for (i = 0; i < t->count; i++)
         put_enumerator(o, &t->rows[i], t->prefix, width);
     qc_puts(o, "    ");
-    put_upper(o, t->prefix);
+    qc_put_upper(o, t->prefix);
     qc_puts(o, "_LAYER_COUNT\n};\n\n"
                "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     qc_printf(o, "extern const struct qrt_layer %s_layers[", t->prefix);
-    put_upper(o, t->prefix);
+    qc_put_upper(o, t->prefix);
     qc_printf(o,
               "_LAYER_COUNT];\nextern const struct qrt_tables %s_tables;\n\n"
               "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
@@ -362,11 +362,11 @@ static void put_ratios(struct qc_out *o, const struct qc_ratios *r, size_t n)
     uint32_t i;
 
     qc_puts(o, "/* Clip limits to try, times the largest value seen: ");
-    put_comment_text(o, row->search_range_start.text);
+    qc_put_comment(o, row->search_range_start.text);
     qc_puts(o, " to ");
-    put_comment_text(o, row->search_range_end.text);
+    qc_put_comment(o, row->search_range_end.text);
     qc_puts(o, " in steps of ");
-    put_comment_text(o, row->search_step.text);
+    qc_put_comment(o, row->search_step.text);
     qc_printf(
         o, ". binary32 */\nstatic const uint32_t ratios_%zu[%" PRIu32 "] = {",
         n, r->count);
@@ -410,7 +410,7 @@ static void put_scales(struct qc_out *o, const struct qc_low_row *r)
                   f->scale_w[i].e);
         qc_pad(o, from, 18);
         qc_printf(o, " /* %3zu  ", i);
-        put_comment_text(o, v->text);
+        qc_put_comment(o, v->text);
         qc_puts(o, "  ");
         put_place(o, v->loc);
         qc_puts(o, " */\n");
@@ -439,14 +439,14 @@ static void put_factor_block(struct qc_out *o, const struct qc_low_row *r,
     qc_printf(o, "%.*s = {\n", QC_ARG(id));
     sprintf(text, "{%" PRId32 ", %" PRId32 "},", f->scale_d.m, f->scale_d.e);
     qc_printf(o, "    %-22s /* scale_d   ", text);
-    put_comment_text(o, in->scale_d->text);
+    qc_put_comment(o, in->scale_d->text);
     qc_puts(o, "  ");
     put_place(o, in->scale_d->loc);
     sprintf(text, "{%" PRId32 ", %" PRId32 "},", f->recip_d.m, f->recip_d.e);
     qc_printf(o, "  m * 2^(e-31) */\n    %-22s /* 1 / scale_d */\n", text);
     sprintf(text, "%" PRId32 ",", f->offset_d);
     qc_printf(o, "    %-22s /* offset_d  ", text);
-    put_comment_text(o, in->offset_d->text);
+    qc_put_comment(o, in->offset_d->text);
     qc_puts(o, "  ");
     put_place(o, in->offset_d->loc);
     qc_printf(o, " */\n    %zuu,\n    scale_w_%.*s,\n    dequant_%.*s,\n",
@@ -466,7 +466,7 @@ static void put_factors(struct qc_out *o, const struct qc_low_row *r,
     struct qc_str id = r->ident;
 
     qc_puts(o, "/* \"");
-    put_comment_text(o, r->row->layer->name);
+    qc_put_comment(o, r->row->layer->name);
     qc_puts(o, "\", ");
     put_place(o, r->row->factors->key_loc);
     qc_puts(o, ": step of the weights, m * 2^(e-31) */\n");
@@ -493,9 +493,9 @@ static void put_edge(struct qc_out *o, const struct qc_tables *t,
     const struct qc_low_edge *e = r->edge;
 
     qc_puts(o, "/* accumulator of \"");
-    put_comment_text(o, r->row->layer->name);
+    qc_put_comment(o, r->row->layer->name);
     qc_puts(o, "\" to input code of \"");
-    put_comment_text(o, t->rows[e->next].row->layer->name);
+    qc_put_comment(o, t->rows[e->next].row->layer->name);
     qc_puts(o, "\" */\n");
     array_head(o, NULL, "struct qrt_real", "requant", r->ident,
                r->factors->count);
@@ -624,7 +624,7 @@ static void put_rows(struct qc_out *o, const struct qc_tables *t)
               "/* One row per layer, in the order of enum %s_layer. */\n"
               "const struct qrt_layer %s_layers[",
               t->prefix, t->prefix);
-    put_upper(o, t->prefix);
+    qc_put_upper(o, t->prefix);
     qc_puts(o, "_LAYER_COUNT] = {\n/*   ");
     for (c = 0; c < COLUMNS; c++) {
         size_t from = o->size;
@@ -645,16 +645,16 @@ static void put_root(struct qc_out *o, const struct qc_tables *t)
 
     qc_puts(o, "/* Rows by name, ascending by byte value: for "
                "qrt_find_layer. */\nstatic const uint16_t by_name[");
-    put_upper(o, t->prefix);
+    qc_put_upper(o, t->prefix);
     qc_puts(o, "_LAYER_COUNT] = {");
     for (i = 0; i < t->count; i++)
         qc_printf(o, "%s%uu,", i % 12 ? " " : "\n    ", t->by_name[i]);
     qc_printf(o, "\n};\n\nconst struct qrt_tables %s_tables = {\n    ",
               t->prefix);
     qc_puts(o, "QRT_TABLES_VERSION,\n    ");
-    put_upper(o, t->prefix);
+    qc_put_upper(o, t->prefix);
     qc_puts(o, "_LAYER_COUNT,\n    ");
-    put_upper(o, t->prefix);
+    qc_put_upper(o, t->prefix);
     qc_printf(o, "_TABLES_HASH,\n    %" PRId64 "u, /* batch_num  ",
               t->plan->batch_num.i);
     put_origin(o, &t->plan->batch_num);

@@ -2,6 +2,7 @@
  * has reported an error, and writes only when none has. */
 #define _POSIX_C_SOURCE 200809L
 #include "emit.h"
+#include "emit_weights.h"
 #include "options.h"
 
 #include <stdio.h>
@@ -95,22 +96,50 @@ static const char *in_folder(struct run *r, const char *name)
         .ptr;
 }
 
-static const char *table_path(struct run *r, const struct qc_tables *t,
-                              const char *suffix)
+static const char *file_path(struct run *r, const struct qc_tables *t,
+                             const char *suffix)
 {
-    return in_folder(r,
-                     qc_format(r->qc, "%s_tables.%s", t->prefix, suffix).ptr);
+    return in_folder(r, qc_format(r->qc, "%s_%s", t->prefix, suffix).ptr);
+}
+
+/* Adds the files of --weights to outs; false after an error. */
+static bool add_weights(struct run *r, const struct qc_tables *t,
+                        struct qc_out **outs, size_t *n)
+{
+    const char *word = r->o->weights_form ? r->o->weights_form : "";
+    enum qc_weight_form form = *word == 'd'   ? QC_FORM_DECIMAL
+                               : *word == 's' ? QC_FORM_STRING
+                               : *word == 'i' ? QC_FORM_INCBIN
+                                              : QC_FORM_AUTO;
+    bool cmsis = r->o->layout && r->o->layout[0] == 'c';
+    struct qc_low_weights *w;
+    size_t count;
+
+    if (!qc_lower_weights(r->qc, t, cmsis ? QC_LAYOUT_CMSIS : QC_LAYOUT_ONNX,
+                          &w, &count))
+        return false;
+    outs[*n] = qc_out_new(r->qc, file_path(r, t, "weights.h"));
+    qc_emit_weights_header(outs[(*n)++], t, w, count);
+    outs[*n] = qc_out_new(r->qc, file_path(r, t, "weights.c"));
+    qc_emit_weights_source(outs[(*n)++], t, w, count, form);
+    if (form == QC_FORM_INCBIN) {
+        outs[*n] = qc_out_new(r->qc, file_path(r, t, "weights.bin"));
+        outs[*n + 1] = qc_out_new(r->qc, file_path(r, t, "weights.S"));
+        qc_emit_weights_binary(outs[*n], outs[*n + 1], t, w, count);
+        *n += 2;
+    }
+    return true;
 }
 
 static void write_tables(struct run *r, const struct qc_tables *t)
 {
     struct qc *qc = r->qc;
-    struct qc_out *outs[4];
+    struct qc_out *outs[8];
     const char *targets[2];
     size_t n = 0;
 
-    targets[0] = table_path(r, t, "c");
-    targets[1] = table_path(r, t, "h");
+    targets[0] = file_path(r, t, "tables.c");
+    targets[1] = file_path(r, t, "tables.h");
     outs[n++] = qc_out_new(qc, targets[1]);
     qc_emit_header(outs[0], t);
     outs[n++] = qc_out_new(qc, targets[0]);
@@ -124,8 +153,10 @@ static void write_tables(struct run *r, const struct qc_tables *t)
             return;
         }
     }
+    if (r->o->weights && !add_weights(r, t, outs, &n))
+        return;
     /* Last, and always new: what make looks at. */
-    outs[n] = qc_out_new(qc, table_path(r, t, "d"));
+    outs[n] = qc_out_new(qc, file_path(r, t, "tables.d"));
     outs[n]->renew = true;
     qc_emit_depfile(outs[n++], targets, 2);
     if (!r->o->out || qc_make_folder(qc, r->o->out))

@@ -284,6 +284,8 @@ static bool valid(const struct qc_options *o)
     static const char *const kinds[] = {
         "calib",      "retrain",      "record",      "layers",
         "json-calib", "json-retrain", "json-syntax", NULL};
+    static const char *const forms[] = {"decimal", "string", "incbin", NULL};
+    static const char *const layouts[] = {"onnx", "cmsis", NULL};
     static const char *const bools[] = {"true", "false", NULL};
 
     return one_of("--dialect", o->dialect, dialects) &&
@@ -291,6 +293,8 @@ static bool valid(const struct qc_options *o)
            one_of("--diag", o->diag, diags) &&
            one_of("--kind", o->kind, kinds) &&
            one_of("--activation-offset", o->activation_offset, bools) &&
+           one_of("--weights-form", o->weights_form, forms) &&
+           one_of("--layout", o->layout, layouts) &&
            (!o->prefix || valid_prefix(o->prefix));
 }
 

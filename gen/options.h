@@ -25,6 +25,8 @@ struct qc_options {
     const char *skip_layers, *batch_num, *activation_offset;
     const char *dialect, *compat, *max_errors, *diag;
     bool effective, syntax_only, json, werror, require_factors, no_words;
+    bool weights;
+    const char *weights_form, *layout;
     bool help, version;
 };
 
