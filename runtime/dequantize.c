@@ -71,9 +71,6 @@ static enum qrt_status run(enum qrt_type from, const void *x,
                            const struct qrt_shape *shape, const struct job *job,
                            enum qrt_type to, void *out)
 {
-    /* A code less its zero point has 18 bits: moved up it takes the short way
-     * through the multiplication for every usual scale. */
-    const uint32_t up = from == QRT_S32 ? 0 : 13;
     struct qrt_walk walk = {0, 0, 0};
     struct channel c;
     uint32_t count = 0;
@@ -91,10 +88,11 @@ static enum qrt_status run(enum qrt_type from, const void *x,
         v = qrt_load(from, x, i) - c.offset;
         if (to == QRT_BITS) {
             v = as_bits(v, &c, job->twice);
-        } else {
-            v = qrt_mul_shift_half_even((int32_t)((uint32_t)v << up), c.real.m,
-                                        31 + (int32_t)up - c.real.e - job->frac,
+        } else if (from == QRT_S32) {
+            v = qrt_mul_shift_half_even(v, c.real.m, 31 - c.real.e - job->frac,
                                         0);
+        } else {
+            v = qrt_fixed_of_code(v, c.real, job->frac);
         }
         qrt_store(to, out, i, v);
     }

@@ -99,17 +99,35 @@ enum qrt_status qrt_coding_check(const void *x, const struct qrt_shape *shape,
     return status;
 }
 
+void qrt_coder_set(struct qrt_coder *coder, const struct qrt_real *mult,
+                   int32_t zero, int32_t lo, int32_t hi)
+{
+    coder->m = mult->m;
+    coder->base = 149 - mult->e;
+    coder->zero = zero;
+    coder->tie = zero;
+    coder->lo = lo - zero;
+    coder->hi = hi - zero;
+}
+
 void qrt_coder_setup(struct qrt_coder *coder, const struct qrt_coding *c,
                      uint32_t channel)
 {
-    coder->m = c->mult[channel].m;
-    coder->base = 149 - c->mult[channel].e;
-    coder->zero = 0;
+    int32_t zero = 0;
+
     if (c->zero != NULL) {
-        coder->zero = c->zero[c->zeros != 0 ? 0 : channel];
+        zero = c->zero[c->zeros != 0 ? 0 : channel];
     }
-    coder->tie = c->round_first ? 0 : coder->zero;
-    coder->lo = c->lo;
+    qrt_coder_set(coder, &c->mult[channel], zero, c->lo, c->hi);
+    if (c->round_first) {
+        coder->tie = 0;
+    }
+}
+
+int32_t qrt_code_of_fixed(int32_t x, int32_t frac, const struct qrt_coder *c)
+{
+    return qrt_code_of_steps(
+        qrt_mul_shift_half_even(x, c->m, c->base - 118 + frac, c->tie), c);
 }
 
 void qrt_coding_run(enum qrt_type from, const void *x,
@@ -129,12 +147,11 @@ void qrt_coding_run(enum qrt_type from, const void *x,
             end += shape->inner;
         }
         if (from == QRT_BITS) {
-            v = qrt_code_of_bits((uint32_t)v, &coder);
+            v = qrt_code_of_steps(qrt_steps_of_bits((uint32_t)v, &coder),
+                                  &coder);
         } else {
-            v = qrt_mul_shift_half_even(v, coder.m, coder.base - 118 + c->frac,
-                                        coder.tie);
-            v = qrt_clamp32(v, -(1 << 17), 1 << 17) + coder.zero;
+            v = qrt_code_of_fixed(v, c->frac, &coder);
         }
-        qrt_store(to, out, i, qrt_clamp32(v, c->lo, c->hi));
+        qrt_store(to, out, i, v);
     }
 }

@@ -115,23 +115,48 @@ void qrt_coding_run(enum qrt_type from, const void *x,
 
 /* The constants of one channel. */
 struct qrt_coder {
-    int32_t m;    /* multiplier = m * 2^(e - 31)                           */
-    int32_t base; /* 149 - e                                               */
-    int32_t zero; /* zero point                                            */
-    int32_t tie;  /* joins the parity of a tie: zero, or 0 if it is added
-                     after rounding                                        */
-    int32_t lo;   /* the code of a NaN                                     */
+    int32_t m;      /* multiplier = m * 2^(e - 31)                         */
+    int32_t base;   /* 149 - e                                             */
+    int32_t zero;   /* zero point                                          */
+    int32_t tie;    /* joins the parity of a tie: zero, or 0 if it is added
+                       after rounding                                      */
+    int32_t lo, hi; /* clamp, less the zero point                          */
 };
 
+/* tie is set to zero; lo and hi are codes. */
+void qrt_coder_set(struct qrt_coder *coder, const struct qrt_real *mult,
+                   int32_t zero, int32_t lo, int32_t hi);
+
+/* The constants of a channel of a job. */
 void qrt_coder_setup(struct qrt_coder *coder, const struct qrt_coding *c,
                      uint32_t channel);
 
-/* The code of a binary32 pattern x, not clamped but inside [-2^17, 2^17].
+/* Clamp, then zero point: in this order nothing can overflow. */
+QRT_INLINE int32_t qrt_code_of_steps(int32_t steps, const struct qrt_coder *c)
+{
+    return qrt_clamp32(steps, c->lo, c->hi) + c->zero;
+}
+
+/* The code of x in Q(frac). */
+int32_t qrt_code_of_fixed(int32_t x, int32_t frac, const struct qrt_coder *c);
+
+/* (code - zero) * scale in Q(frac). The difference has at most 18 bits: moved
+ * up by 13 it takes the short way through the multiplication for every usual
+ * scale. */
+static inline int32_t qrt_fixed_of_code(int32_t difference,
+                                        struct qrt_real scale, int32_t frac)
+{
+    return qrt_mul_shift_half_even(difference * (1 << 13), scale.m,
+                                   44 - scale.e - frac, 0);
+}
+
+/* rne(x / s) of a binary32 pattern x, saturated to [-2^17, 2^17]; NaN gives
+ * the lower clamp.
  *
  * |x| = f * 2^(exp - 150), f in [2^23, 2^24), so |x| / s = f * m / 2^(32 + k)
  * with k = base - exp. From k = 25 on this is below 1/2 (f * m < 2^55); from
  * k = 5 down it is 2^16 or more. A denormal has exp = 0, so k >= 29. */
-QRT_INLINE int32_t qrt_code_of_bits(uint32_t x, const struct qrt_coder *c)
+QRT_INLINE int32_t qrt_steps_of_bits(uint32_t x, const struct qrt_coder *c)
 {
     uint32_t f = (x & 0x7fffffU) | 0x800000U;
     int32_t k = c->base - (int32_t)((x >> 23) & 255U);
@@ -141,12 +166,12 @@ QRT_INLINE int32_t qrt_code_of_bits(uint32_t x, const struct qrt_coder *c)
         if ((x & 0x7fffffffU) > 0x7f800000U) {
             return c->lo;
         }
-        steps = 1 << 16;
+        steps = 1 << 17;
     } else if (k <= 24) {
         steps = qrt_mul_high_half_even((int32_t)f, c->m, (uint32_t)k - 1U,
                                        c->tie, 0);
     }
-    return c->zero + ((x >> 31) != 0 ? -steps : steps);
+    return (x >> 31) != 0 ? -steps : steps;
 }
 
 #endif

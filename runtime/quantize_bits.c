@@ -7,9 +7,9 @@ static QRT_NOINLINE void row(const uint32_t *x, const struct qrt_coder *coder,
                              int8_t *out, const int8_t *end)
 {
     do {
-        int32_t v = qrt_code_of_bits(*x++, coder);
+        int32_t steps = qrt_steps_of_bits(*x++, coder);
 
-        *out++ = (int8_t)qrt_clamp32(v, coder->lo, -1 - coder->lo);
+        *out++ = (int8_t)qrt_code_of_steps(steps, coder);
     } while (out != end);
 }
 

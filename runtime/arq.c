@@ -1,0 +1,177 @@
+/* ARQ: weights to codes, one step per channel or one for the whole tensor. */
+#include "kernel.h"
+#include "softf32.h"
+
+/* One call, checked. The shape has a single channel if there is one step. */
+struct job {
+    const void *w;
+    const struct qrt_arq_weights *p;
+    enum qrt_type from;
+    uint32_t groups, outer, channels, inner;
+};
+
+/* First element of a channel; the next rows follow every channels * inner. */
+static uint32_t first_of(const struct job *job, uint32_t group, uint32_t c)
+{
+    return (group * job->outer * job->channels + c) * job->inner;
+}
+
+/* Step and zero point from the extremes of the channel that starts at i. */
+static enum qrt_status derive(const struct job *job, uint32_t i,
+                              struct qrt_quant *quant)
+{
+    int32_t max = INT32_MIN;
+    int32_t min = INT32_MAX;
+
+    for (uint32_t o = 0; o < job->outer; o++) {
+        for (uint32_t end = i + job->inner; i < end; i++) {
+            int32_t v = qrt_load(job->from, job->w, i);
+
+            if (job->from == QRT_BITS) {
+                v = qrt_f32_order((uint32_t)v);
+            }
+            max = v > max ? v : max;
+            min = v < min ? v : min;
+        }
+        i += (job->channels - 1U) * job->inner;
+    }
+    if (job->from == QRT_BITS) { /* NaN and infinity are extremes, too */
+        return qrt_scale_derive(qrt_f32_of_order(max), qrt_f32_of_order(min),
+                                job->p->bits, job->p->asymmetric, QRT_ZERO_ARQ,
+                                quant);
+    }
+    return qrt_scale_derive_fixed(max, min, job->p->frac, job->p->bits,
+                                  job->p->asymmetric, QRT_ZERO_ARQ, quant);
+}
+
+/* rne(f32(f32(w / s) + zero)), the steps of AMCT. */
+static int32_t code_of_bits(uint32_t w, uint32_t step_bits, int32_t zero)
+{
+    uint32_t steps = qrt_f32_div(w, step_bits);
+
+    return qrt_f32_to_s32(qrt_f32_add(steps, qrt_f32_from_fixed(zero, 0)));
+}
+
+static void encode(const struct job *job, uint32_t i,
+                   const struct qrt_quant *quant, int8_t *codes)
+{
+    const int32_t half = (int32_t)1 << (job->p->bits - 1U);
+    const uint32_t step_bits = qrt_real_to_f32(quant->scale);
+    struct qrt_coder coder;
+
+    qrt_coder_set(&coder, &quant->recip, quant->zero_point, -half, half - 1);
+    for (uint32_t o = 0; o < job->outer; o++) {
+        for (uint32_t end = i + job->inner; i < end; i++) {
+            int32_t v = qrt_load(job->from, job->w, i);
+
+            if (job->from == QRT_BITS) {
+                v = code_of_bits((uint32_t)v, step_bits, coder.zero);
+                v = qrt_clamp32(v, -half, half - 1);
+            } else {
+                v = qrt_code_of_fixed(v, job->p->frac, &coder);
+            }
+            codes[i] = (int8_t)v;
+        }
+        i += (job->channels - 1U) * job->inner;
+    }
+}
+
+static enum qrt_status check(const struct job *job,
+                             const struct qrt_arq_result *out,
+                             const int8_t *codes)
+{
+    if (job->w == NULL || job->p == NULL || out == NULL || codes == NULL ||
+        out->scale == NULL || (job->p->asymmetric && out->zero_point == NULL)) {
+        return QRT_ERR_NULL;
+    }
+    if ((job->from != QRT_S16 && job->from != QRT_S32 &&
+         job->from != QRT_BITS) ||
+        job->p->bits < 2 || job->p->bits > 8 ||
+        (job->from != QRT_BITS && (job->p->frac < -96 || job->p->frac > 117))) {
+        return QRT_ERR_RANGE;
+    }
+    return QRT_OK;
+}
+
+static void set_shape(struct job *job, const struct qrt_shape *shape,
+                      uint32_t count)
+{
+    job->groups = shape->groups != 0 ? shape->groups : 1U;
+    job->outer = shape->outer;
+    job->channels = shape->channels;
+    job->inner = shape->inner;
+    if (!job->p->per_channel) {
+        job->groups = 1;
+        job->outer = 1;
+        job->channels = 1;
+        job->inner = count;
+    }
+}
+
+static void store(struct qrt_arq_result *out, uint32_t index,
+                  const struct qrt_quant *quant)
+{
+    out->scale[index].m = quant->scale.m;
+    out->scale[index].e = quant->scale.e;
+    if (out->zero_point != NULL) {
+        out->zero_point[index] = quant->zero_point;
+    }
+    if (quant->degenerate != 0 && out->dead_count++ == 0) {
+        out->dead_first = index;
+    }
+}
+
+/* Every channel: its map, and unless this is the trial run its outputs. */
+static enum qrt_status each(const struct job *job, bool trial,
+                            struct qrt_arq_result *out, int8_t *codes)
+{
+    struct qrt_quant quant;
+    uint32_t index = 0;
+
+    for (uint32_t g = 0; g < job->groups; g++) {
+        for (uint32_t c = 0; c < job->channels; c++, index++) {
+            enum qrt_status status = derive(job, first_of(job, g, c), &quant);
+
+            if (status != QRT_OK) {
+                return status;
+            }
+            if (!trial) {
+                store(out, index, &quant);
+                encode(job, first_of(job, g, c), &quant, codes);
+            }
+        }
+    }
+    return QRT_OK;
+}
+
+enum qrt_status qrt_arq_any(enum qrt_type from, const void *w,
+                            const struct qrt_shape *shape,
+                            const struct qrt_arq_weights *p,
+                            struct qrt_arq_result *out, int8_t *codes)
+{
+    struct job job;
+    uint32_t channels = 0;
+    uint32_t count = 0;
+    enum qrt_status status;
+
+    job.w = w;
+    job.p = p;
+    job.from = from;
+    status = check(&job, out, codes);
+    if (status == QRT_OK) {
+        status = qrt_check_shape(shape, &channels, &count);
+    }
+    if (status != QRT_OK) {
+        return status;
+    }
+    set_shape(&job, shape, count);
+    if (from == QRT_BITS) { /* Q numbers cannot fail */
+        status = each(&job, true, out, codes);
+    }
+    if (status == QRT_OK) {
+        out->dead_count = 0;
+        out->dead_first = 0;
+        status = each(&job, false, out, codes);
+    }
+    return status;
+}

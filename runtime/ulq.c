@@ -1,0 +1,209 @@
+/* ULQ: fake quantization with learned limits, and the gradients of these. */
+#include "kernel.h"
+#include "softf32.h"
+
+#define LOAD_MAX ((uint64_t)1 << 46)
+
+/* ------------------------------------------------------------- limits */
+
+static bool is_real(const struct qrt_real *r)
+{
+    if (r->m == 0) {
+        return r->e == 0;
+    }
+    return qrt_abs32(r->m) >> 30 == 1 && r->e >= -148 && r->e <= 128;
+}
+
+/* The width test of the first fallback. */
+static bool too_narrow(uint32_t max_bits, uint32_t min_bits, bool strict)
+{
+    int32_t width = qrt_f32_order(qrt_f32_sub(max_bits, min_bits));
+
+    return strict ? width <= (int32_t)QRT_F32_EPS : width == 0;
+}
+
+static void choose_limits(const struct qrt_ulq_clips *clips, uint32_t *max_bits,
+                          uint32_t *min_bits)
+{
+    *max_bits = qrt_real_to_f32(clips->max);
+    *min_bits = clips->fixed_min ? 0 : qrt_real_to_f32(clips->min);
+    if (too_narrow(*max_bits, *min_bits, clips->strict_width)) {
+        *max_bits = qrt_real_to_f32(clips->max_init);
+        *min_bits = qrt_real_to_f32(clips->min_init);
+    } else if (qrt_f32_is_negative(*max_bits)) {
+        *max_bits = qrt_real_to_f32(clips->max_init);
+    } else if (qrt_f32_order(*min_bits) > 0) {
+        *min_bits = qrt_real_to_f32(clips->min_init);
+    }
+}
+
+/* rne(v) - v in Q16 for v = x * 2^-frac / s: how far the value sits from its
+ * level. */
+static int32_t error_q16(int32_t x, int32_t frac, const struct qrt_real *recip)
+{
+    int64_t t = (int64_t)x * recip->m;
+    int32_t sh = 31 - recip->e + frac;
+    int64_t level = 0;
+
+    if (sh <= 0) {
+        return 0;
+    }
+    if (sh <= 62) {
+        level = qrt_shl64(qrt_rshift_half_even(t, sh, 0), (uint32_t)sh);
+    }
+    return (int32_t)qrt_rshift_half_even(level - t, sh - 16, 0);
+}
+
+enum qrt_status qrt_ulq_prepare(const struct qrt_ulq_clips *clips,
+                                struct qrt_ulq_step *out)
+{
+    uint32_t max_bits, min_bits;
+    enum qrt_status status;
+
+    if (clips == NULL || out == NULL) {
+        return QRT_ERR_NULL;
+    }
+    if (!is_real(&clips->max) || !is_real(&clips->min) ||
+        !is_real(&clips->max_init) || !is_real(&clips->min_init)) {
+        return QRT_ERR_RANGE;
+    }
+    choose_limits(clips, &max_bits, &min_bits);
+    status = qrt_scale_derive(max_bits, min_bits, clips->bits,
+                              clips->asymmetric, QRT_ZERO_ARQ, &out->quant);
+    if (status != QRT_OK) {
+        return status;
+    }
+    (void)qrt_real_from_f32(max_bits, &out->max);
+    (void)qrt_real_from_f32(min_bits, &out->min);
+    out->max_error_q16 =
+        error_q16(out->max.m, 31 - out->max.e, &out->quant.recip);
+    out->min_error_q16 =
+        error_q16(out->min.m, 31 - out->min.e, &out->quant.recip);
+    out->code_max = ((int32_t)1 << (clips->bits - 1U)) - 1;
+    out->code_min = -1 - out->code_max;
+    return QRT_OK;
+}
+
+/* ------------------------------------------------------------ elements */
+
+static enum qrt_status check(enum qrt_type type, const void *x, uint32_t n,
+                             int32_t frac, const struct qrt_ulq_step *step,
+                             const void *out)
+{
+    if (x == NULL || step == NULL || out == NULL) {
+        return QRT_ERR_NULL;
+    }
+    if ((type != QRT_S16 && type != QRT_S32) || n == 0 || frac < -96 ||
+        frac > 117) {
+        return QRT_ERR_RANGE;
+    }
+    return QRT_OK;
+}
+
+enum qrt_status qrt_ulq_forward_any(enum qrt_type type, const void *x,
+                                    uint32_t n, int32_t frac,
+                                    const struct qrt_ulq_step *step, void *y)
+{
+    struct qrt_coder coder;
+    enum qrt_status status = check(type, x, n, frac, step, y);
+
+    if (status != QRT_OK) {
+        return status;
+    }
+    qrt_coder_set(&coder, &step->quant.recip, step->quant.zero_point,
+                  step->code_min, step->code_max);
+    for (uint32_t i = 0; i < n; i++) {
+        int32_t v = qrt_code_of_fixed(qrt_load(type, x, i), frac, &coder);
+
+        v = qrt_fixed_of_code(v - coder.zero, step->quant.scale, frac);
+        qrt_store(type, y, i, type == QRT_S16 ? qrt_sat16(v) : v);
+    }
+    return QRT_OK;
+}
+
+/* floor(f32(steps * s) * 2^frac). */
+static int64_t floor_level(int32_t steps, const struct qrt_ulq_step *step,
+                           int32_t frac)
+{
+    uint32_t level = qrt_f32_mul(qrt_real_to_f32(step->quant.scale),
+                                 qrt_f32_from_fixed(steps, 0));
+    struct qrt_real r = {0, 0};
+    int32_t sh;
+
+    (void)qrt_real_from_f32(level, &r);
+    sh = 31 - r.e - frac;
+    if (sh <= 0) {
+        return qrt_rshift_half_even(r.m, sh, 0); /* exact or saturated */
+    }
+    return qrt_asr64(r.m, sh < 63 ? (uint32_t)sh : 63U);
+}
+
+enum qrt_status qrt_ulq_backward_any(enum qrt_type type, const void *x,
+                                     uint32_t n, int32_t frac,
+                                     const struct qrt_ulq_step *step,
+                                     const void *g, void *grad_x,
+                                     struct qrt_ulq_sums *sums)
+{
+    uint64_t load = (uint64_t)n << (type == QRT_S16 ? 15U : 31U);
+    int64_t upper, lower;
+    enum qrt_status status = check(type, x, n, frac, step, grad_x);
+
+    if (status != QRT_OK) {
+        return status;
+    }
+    if (g == NULL || sums == NULL) {
+        return QRT_ERR_NULL;
+    }
+    if (sums->load > LOAD_MAX || load > LOAD_MAX - sums->load) {
+        return QRT_ERR_FULL;
+    }
+    sums->load += load;
+    upper = floor_level(step->code_max - step->quant.zero_point, step, frac);
+    lower = -floor_level(step->quant.zero_point - step->code_min, step, frac);
+    for (uint32_t i = 0; i < n; i++) {
+        int32_t v = qrt_load(type, x, i);
+        int32_t grad = qrt_load(type, g, i);
+
+        if (v > upper) {
+            sums->upper += grad;
+            grad = 0;
+        } else if (v < lower) {
+            sums->lower += grad;
+            grad = 0;
+        } else {
+            sums->inner +=
+                (int64_t)error_q16(v, frac, &step->quant.recip) * grad;
+        }
+        qrt_store(type, grad_x, i, grad);
+    }
+    return QRT_OK;
+}
+
+/* ----------------------------------------------------------- gradients */
+
+enum qrt_status qrt_ulq_gradients(const struct qrt_ulq_step *step,
+                                  const struct qrt_ulq_sums *sums,
+                                  int64_t *grad_max, int64_t *grad_min)
+{
+    uint32_t levels;
+    int64_t errors, share;
+    uint64_t rest = 0;
+    uint64_t quotient;
+
+    if (step == NULL || sums == NULL || grad_max == NULL || grad_min == NULL) {
+        return QRT_ERR_NULL;
+    }
+    if (sums->load > LOAD_MAX || step->code_max < 1 ||
+        step->code_max > INT16_MAX) {
+        return QRT_ERR_RANGE;
+    }
+    levels = 2U * (uint32_t)step->code_max + 1U;
+    errors = sums->inner + step->max_error_q16 * sums->upper +
+             step->min_error_q16 * sums->lower;
+    quotient = qrt_udiv64(qrt_abs64(errors), levels, &rest);
+    quotient += 2U * rest > levels; /* levels is odd: no tie */
+    share = qrt_signed64(quotient, errors < 0);
+    *grad_max = qrt_shl64(sums->upper, 16) + share;
+    *grad_min = qrt_shl64(sums->lower, 16) - share;
+    return QRT_OK;
+}
