@@ -47,13 +47,15 @@ bytes()
     "$size" "$@" | awk 'NR > 1 { n += $1 + $2 } END { print n }'
 }
 
-# map file of the linker: bytes that the image took from the runtime, the sum
-# of "0xADDRESS 0xSIZE libquantrt.a(member)" with an address other than 0
+# map file of the linker: bytes that the image took from the runtime. An entry
+# is "SECTION 0xADDRESS 0xSIZE FILE", in two lines if the name is long; what was
+# left out has the address 0.
 runtime_bytes()
 {
-    sum=$(sed -n 's/.* 0x0*[1-9a-f][0-9a-f]* *\(0x[0-9a-f]*\) .*libquantrt\.a(.*/\1/p' \
-        "$1" | tr '\n' '+')
-    echo $((${sum}0))
+    sizes=$(awk '/^ \./ { section = $1 }
+        /libquantrt\.a\(/ && section ~ /^\.(text|rodata|data)/ &&
+            $(NF - 2) !~ /^0x0*$/ { printf "%s + ", $(NF - 1) }' "$1")
+    echo $((${sizes}0))
 }
 
 # size program, folder of objects and map
@@ -102,9 +104,9 @@ for tool in $ARM-gcc qemu-system-arm; do
         exit 0
     fi
 done
-MAKEFLAGS='' ${MAKE:-make} -s runtime TARGET_CC=$ARM-gcc \
-    TARGET_CFLAGS="$ARM_CFLAGS -Os" TARGET_BUILD="$ARM_BUILD" \
-    BUILD="$BUILD"
+MAKEFLAGS='' ${MAKE:-make} -s "$ARM_BUILD/libquantrt.a" BUILD="$BUILD" \
+    TARGET_BUILD="$ARM_BUILD" TARGET_CC=$ARM-gcc \
+    TARGET_CFLAGS="$ARM_CFLAGS -Os"
 A=$OUT/cortex-m4
 mkdir -p "$A"
 for source in "$OUT/quant_tables.c" $D/net.c $D/main.c $COMMON/io.c \
