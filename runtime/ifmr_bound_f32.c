@@ -13,7 +13,8 @@
  *     max(0, S - n t)  <=  G_bin(t)  <=  (S - n a)(z - t) / (z - a)
  *
  * by convexity. So each candidate has an enclosure of its loss; a candidate
- * whose enclosure lies above another's cannot win. docs/fixed-point.md derives
+ * whose enclosure lies above another's cannot win. One sign is done for all
+ * candidates before the other: the cumulated sums of one fill the work area. docs/fixed-point.md derives
  * the allowances below. */
 #include "ifmr_f32.h"
 
@@ -22,6 +23,80 @@
 /* AMCT's element is not ideal: product, difference and a quotient next to a
  * level boundary move its error by at most 2^-22 |x|. */
 #define ELEMENT_ERROR 2.384185791015625e-07
+#define BIN_UNITS     4096.0 /* units of the low bits in a bin */
+
+/* What the samples give besides the cumulated sums. */
+struct totals {
+    double square;       /* sum x^2, each bin taken as evenly filled       */
+    double uncertain;    /* bounds the error of that                       */
+    double magnitude[2]; /* sum |x| per sign                               */
+    double rest[2];      /* samples in bin 0                               */
+    double rest_edge;    /* their upper end                                */
+};
+
+/* Bins of one octave: bin i starts at (first + 4096 * (i - from)) * ulp. */
+struct octave {
+    double first, ulp;
+};
+
+static struct octave octave_at(const struct ifmr_state *s, uint32_t i)
+{
+    uint32_t u = (uint32_t)(s->base + (int32_t)i) << IFMR_LOW_BITS;
+    struct octave o;
+    double low = (double)f32_from_bits(u);
+    o.ulp = (double)f32_from_bits(u + 1u) - low;
+    o.first = low / o.ulp;
+    return o;
+}
+
+/* Cumulates the bins from..to - 1, which belong to one octave, on top of
+ * count[to] and sum[to]. Values in units of the octave. */
+static void cumulate_octave(struct ifmr_state *s, uint32_t side, uint32_t from,
+                            uint32_t to, struct totals *t)
+{
+    const struct octave o = octave_at(s, from);
+    const uint32_t *count = s->count + side * IFMR_BINS;
+    const uint64_t *low = s->low + side * IFMR_BINS;
+    double *counts = s->work.sums.count, *sums = s->work.sums.sum;
+    double c = counts[to], base = sums[to], here = 0.0, square = 0.0;
+    for (uint32_t i = to; i-- > from;) {
+        if (count[i]) {
+            double n = (double)count[i];
+            double edge = o.first + BIN_UNITS * (double)(i - from);
+            double v = n * edge + (double)low[i];
+            c += n;
+            here += v;
+            square += v / n * v;
+        }
+        counts[i] = c;
+        sums[i] = base + here * o.ulp;
+    }
+    double width = BIN_UNITS * o.ulp;
+    double spread = (c - counts[to]) * width * width;
+    t->square += square * o.ulp * o.ulp + spread * (1.0 / 12.0);
+    t->uncertain += spread * (1.0 / 6.0);
+}
+
+static void cumulate(struct ifmr_state *s, uint32_t side, struct totals *t)
+{
+    const uint32_t per = 1u << IFMR_OCTAVE;
+    s->work.sums.count[IFMR_BINS] = 0.0;
+    s->work.sums.sum[IFMR_BINS] = 0.0;
+    /* Bin 0 is no part of its octave: what is in it has no known value. */
+    for (uint32_t to = IFMR_BINS; to > 0; to -= per)
+        cumulate_octave(s, side, to - per + (to == per ? 1u : 0u), to, t);
+    t->magnitude[side] = s->work.sums.sum[1];
+    t->rest[side] = (double)s->count[side * IFMR_BINS];
+    t->uncertain += t->rest[side] * t->rest_edge * t->rest_edge;
+}
+
+/* The bin of a threshold in (0, 2^128), which need not be a binary32: its key
+ * is read from the binary64 pattern. */
+static int32_t bin_of(const struct ifmr_state *s, double t)
+{
+    int64_t key = (int64_t)(f64_bits(t) >> (52u - IFMR_OCTAVE));
+    return (int32_t)(key - ((int64_t)(1023 - 127) << IFMR_OCTAVE)) - s->base;
+}
 
 struct bin {
     double n, sum;    /* samples, sum of their magnitudes */
@@ -30,63 +105,14 @@ struct bin {
 
 static struct bin bin_at(const struct ifmr_state *s, uint32_t side, uint32_t i)
 {
-    struct bin b = {0};
-    uint32_t at = side * IFMR_BINS + i;
-    b.n = (double)s->count[at];
-    if (i == 0 || s->count[at] == 0)
-        return b;
-    b.low = (double)ifmr_edge(s, i);
-    /* The edge above the largest finite key is infinity; 2^128 serves. */
-    uint32_t key = (uint32_t)(s->base + (int32_t)i);
-    float ulp = ifmr_edge(s, i);
-    ulp = f32_from_bits((key << IFMR_LOW_BITS) + 1u) - ulp;
-    b.sum = b.n * b.low + (double)s->low[at] * (double)ulp;
-    b.high = b.low + 4096.0 * (double)ulp;
+    uint32_t u = (uint32_t)(s->base + (int32_t)i) << IFMR_LOW_BITS;
+    struct bin b;
+    b.n = (double)s->count[side * IFMR_BINS + i];
+    b.low = (double)f32_from_bits(u);
+    double ulp = (double)f32_from_bits(u + 1u) - b.low;
+    b.sum = b.n * b.low + (double)s->low[side * IFMR_BINS + i] * ulp;
+    b.high = b.low + BIN_UNITS * ulp; /* 2^128 above the last finite key */
     return b;
-}
-
-/* What the samples give besides the cumulated sums. */
-struct totals {
-    double square;       /* sum x^2, each bin taken as evenly filled        */
-    double uncertain;    /* bounds the error of that                        */
-    double magnitude[2]; /* sum |x| per sign                               */
-    double rest[2];      /* samples in bin 0                                */
-    double rest_edge;    /* their upper end                                 */
-    uint32_t top[2];     /* bins above this one are empty                   */
-};
-
-static void cumulate_side(struct ifmr_state *s, uint32_t side, struct totals *t)
-{
-    double count = 0.0, sum = 0.0;
-    double *counts = s->work.sums.count[side], *sums = s->work.sums.sum[side];
-    counts[IFMR_GROUPS] = sums[IFMR_GROUPS] = 0.0;
-    t->top[side] = 0;
-    for (uint32_t g = IFMR_GROUPS; g-- > 0;) {
-        for (uint32_t i = (g + 1u) * IFMR_GROUP; i-- > g * IFMR_GROUP;) {
-            if (s->count[side * IFMR_BINS + i] == 0 || i == 0)
-                continue;
-            struct bin b = bin_at(s, side, i);
-            double width = b.high - b.low;
-            count += b.n;
-            sum += b.sum;
-            t->square += b.sum / b.n * b.sum + b.n * width * width / 12.0;
-            t->uncertain += b.n * width * width / 6.0;
-            t->top[side] = t->top[side] ? t->top[side] : i;
-        }
-        counts[g] = count;
-        sums[g] = sum;
-    }
-    t->magnitude[side] = sum;
-    t->rest[side] = (double)s->count[side * IFMR_BINS];
-    t->uncertain += t->rest[side] * t->rest_edge * t->rest_edge;
-}
-
-/* The bin of a threshold in (0, 2^128), which need not be a binary32: its key
- * is read from the binary64 pattern. 0 and less: in bin 0. */
-static int32_t bin_of(const struct ifmr_state *s, double t)
-{
-    int64_t key = (int64_t)(f64_bits(t) >> (52u - IFMR_OCTAVE));
-    return (int32_t)(key - ((int64_t)(1023 - 127) << IFMR_OCTAVE)) - s->base;
 }
 
 struct enclosure {
@@ -97,12 +123,12 @@ struct enclosure {
  * corrected by its mean. */
 static void bin_excess(struct bin b, double t, struct enclosure *e)
 {
-    double over = b.sum - b.n * t, above = b.high - t;
+    double over = b.sum - b.n * t, rest = b.high - t;
     double lo = over > 0.0 ? over : 0.0;
-    double width = b.high - b.low;
-    double hi = (b.sum - b.n * b.low) * above / width;
-    double even = b.n * above * above / (2.0 * width);
-    double mid = even + 0.5 * (b.sum - b.n * 0.5 * (b.low + b.high));
+    double part = rest / (b.high - b.low);
+    double hi = (b.sum - b.n * b.low) * part;
+    double mid =
+        0.5 * (b.n * rest * part + b.sum - 0.5 * b.n * (b.low + b.high));
     mid = mid > lo ? mid : lo;
     e->lo += lo;
     e->hi += hi;
@@ -110,36 +136,31 @@ static void bin_excess(struct bin b, double t, struct enclosure *e)
 }
 
 /* Sum of G over the level boundaries of one sign. */
-static void excess(const struct ifmr_state *s, uint32_t side,
-                   const struct totals *tot, double scale, int32_t levels,
-                   struct enclosure *e)
+static struct enclosure excess(const struct ifmr_state *s, uint32_t side,
+                               const struct totals *tot, double scale,
+                               int32_t levels)
 {
-    const struct ifmr_sums *sums = &s->work.sums;
+    const double *counts = s->work.sums.count, *sums = s->work.sums.sum;
+    struct enclosure e = {0};
     for (int32_t k = 0; k < levels; k++) {
         double t = ((double)k + 0.5) * scale;
         int32_t at = bin_of(s, t);
-        if (at > (int32_t)tot->top[side])
-            return;
+        /* Above all samples; the other levels are higher still. */
+        if (at >= (int32_t)IFMR_BINS)
+            break;
         uint32_t i = at > 0 ? (uint32_t)at : 0u;
-        uint32_t g = i / IFMR_GROUP + 1u;
-        double count = sums->count[side][g], sum = sums->sum[side][g];
-        for (uint32_t j = i + 1u; j < g * IFMR_GROUP; j++) {
-            if (s->count[side * IFMR_BINS + j] == 0)
-                continue;
-            struct bin b = bin_at(s, side, j);
-            count += b.n;
-            sum += b.sum;
-        }
-        double above = sum - t * count;
-        e->lo += above;
-        e->hi += above;
-        e->mid += above;
-        if (i == 0)
-            e->hi += tot->rest[side] *
-                     (tot->rest_edge > t ? tot->rest_edge - t : 0.0);
-        else if (s->count[side * IFMR_BINS + i])
-            bin_excess(bin_at(s, side, i), t, e);
+        if (i && !(counts[i] > 0.0))
+            break;
+        double above = sums[i + 1u] - t * counts[i + 1u];
+        e.lo += above;
+        e.hi += above;
+        e.mid += above;
+        if (i == 0 && t < tot->rest_edge)
+            e.hi += tot->rest[side] * (tot->rest_edge - t);
+        else if (i && s->count[side * IFMR_BINS + i])
+            bin_excess(bin_at(s, side, i), t, &e);
     }
+    return e;
 }
 
 /* Square root, relative 2^-20 and better. */
@@ -169,6 +190,18 @@ static double allowance(const struct totals *t, const struct ifmr_candidate *c,
            ELEMENT_ERROR * ELEMENT_ERROR * square;
 }
 
+/* Adds one sign's sums of G to those of candidate i. */
+static void add_excess(struct ifmr_state *s, uint32_t side,
+                       const struct totals *t, uint32_t i,
+                       const struct ifmr_candidate *c)
+{
+    struct enclosure e =
+        excess(s, side, t, (double)c->scale, side ? -c->kmin : c->kmax);
+    ifmr_lower(s)[i] += e.lo;
+    ifmr_bound(s)[i] += e.hi;
+    ifmr_estimate(s)[i] += e.mid;
+}
+
 static bool same_function(const struct ifmr_candidate *a,
                           const struct ifmr_candidate *b)
 {
@@ -176,32 +209,67 @@ static bool same_function(const struct ifmr_candidate *a,
            a->kmax == b->kmax;
 }
 
-/* Bounds of candidate i, relative to sum x^2; returns the upper one. *width
- * becomes the largest distance of two bounds. */
+/* Checks all candidates; marks those that repeat their predecessor. */
+static enum qrt_status mark_all(struct ifmr_state *s)
+{
+    struct ifmr_candidate c, last = {0};
+    for (uint32_t i = 0; i < s->ratio_count; i++) {
+        enum qrt_status st = ifmr_candidate_at(s, i, &c);
+        if (st != QRT_OK)
+            return st;
+        ifmr_marks(s)[i] =
+            i && same_function(&c, &last) ? IFMR_SAME : IFMR_LEFT;
+        ifmr_lower(s)[i] = ifmr_bound(s)[i] = ifmr_estimate(s)[i] = 0.0;
+        last = c;
+    }
+    return QRT_OK;
+}
+
+static void add_side(struct ifmr_state *s, uint32_t side, struct totals *t)
+{
+    cumulate(s, side, t);
+    for (uint32_t i = 0; i < s->ratio_count; i++) {
+        struct ifmr_candidate c;
+        if (ifmr_marks(s)[i] == IFMR_LEFT &&
+            ifmr_candidate_at(s, i, &c) == QRT_OK)
+            add_excess(s, side, t, i, &c);
+    }
+}
+
+/* Turns the sums of G of a candidate into bounds relative to sum x^2; returns
+ * the upper one and widens *width to the distance of the two. */
 static double bound_one(struct ifmr_state *s, const struct totals *t,
                         uint32_t i, const struct ifmr_candidate *c,
                         double *width)
 {
-    struct enclosure e = {0};
-    double scale = (double)c->scale;
-    excess(s, 0, t, scale, c->kmax, &e);
-    excess(s, 1, t, scale, -c->kmin, &e);
-    double allow = allowance(t, c, e.lo);
-    ifmr_bound(s)[i] = -2.0 * scale * e.hi - allow;
-    double mid = t->square - 2.0 * scale * e.mid;
+    double twice = 2.0 * (double)c->scale, lower = ifmr_lower(s)[i];
+    double allow = allowance(t, c, lower);
+    double bound = -twice * ifmr_bound(s)[i] - allow;
+    double upper = -twice * lower + allow;
+    double mid = t->square - twice * ifmr_estimate(s)[i];
+    ifmr_bound(s)[i] = bound;
     ifmr_estimate(s)[i] = mid > 0.0 ? mid : 0.0;
-    double upper = -2.0 * scale * e.lo + allow;
-    *width =
-        upper - ifmr_bound(s)[i] > *width ? upper - ifmr_bound(s)[i] : *width;
+    *width = upper - bound > *width ? upper - bound : *width;
     return upper;
 }
 
-static void cumulate(struct ifmr_state *s, struct totals *t)
+/* Bounds of all candidates; returns the least upper one. */
+static double bound_each(struct ifmr_state *s, const struct totals *t,
+                         double *width)
 {
-    t->square = t->uncertain = 0.0;
-    t->rest_edge = s->base >= 0 ? (double)ifmr_edge(s, 1) : 0.0;
-    cumulate_side(s, 0, t);
-    cumulate_side(s, 1, t);
+    double least = 0.0, *bound = ifmr_bound(s), *estimate = ifmr_estimate(s);
+    *width = 0.0;
+    for (uint32_t i = 0; i < s->ratio_count; i++) {
+        struct ifmr_candidate c;
+        if (ifmr_marks(s)[i] == IFMR_SAME) {
+            bound[i] = bound[i - 1u];
+            estimate[i] = estimate[i - 1u];
+        } else if (ifmr_candidate_at(s, i, &c) == QRT_OK) {
+            double upper = bound_one(s, t, i, &c, width);
+            least = i == 0 || upper < least ? upper : least;
+        }
+    }
+    return least;
 }
 
 /* Levels denser than the bins: the table cannot tell, all are compared. */
@@ -213,34 +281,22 @@ static bool too_fine(const struct ifmr_state *s)
 enum qrt_status ifmr_bound_all(struct ifmr_state *s, uint32_t *left,
                                double *error)
 {
-    struct totals t;
-    cumulate(s, &t);
-    struct ifmr_candidate c, last = {0};
-    double least = 0.0, width = 0.0, *bound = ifmr_bound(s),
-           *estimate = ifmr_estimate(s);
-    uint8_t *marks = ifmr_marks(s);
-    for (uint32_t i = 0; i < s->ratio_count; i++) {
-        enum qrt_status st = ifmr_candidate_at(s, i, &c);
-        if (st != QRT_OK)
-            return st;
-        marks[i] = i && same_function(&c, &last) ? IFMR_SAME : IFMR_LEFT;
-        last = c;
-        if (marks[i] == IFMR_SAME) {
-            bound[i] = bound[i - 1u];
-            estimate[i] = estimate[i - 1u];
-        } else if (too_fine(s)) {
-            bound[i] = 0.0;
-            estimate[i] = 0.0;
-        } else {
-            double upper = bound_one(s, &t, i, &c, &width);
-            least = i == 0 || upper < least ? upper : least;
-        }
+    struct totals t = {0};
+    double least = 0.0, width = 0.0;
+    enum qrt_status st = mark_all(s);
+    if (st != QRT_OK)
+        return st;
+    t.rest_edge = s->base >= 0 ? (double)ifmr_edge(s, 1) : 0.0;
+    if (!too_fine(s)) {
+        add_side(s, 0, &t);
+        add_side(s, 1, &t);
+        least = bound_each(s, &t, &width);
     }
     *left = 0;
     for (uint32_t i = 0; i < s->ratio_count; i++) {
-        if (marks[i] == IFMR_LEFT && bound[i] > least)
-            marks[i] = IFMR_OUT;
-        *left += marks[i] == IFMR_LEFT ? 1u : 0u;
+        if (ifmr_marks(s)[i] == IFMR_LEFT && ifmr_bound(s)[i] > least)
+            ifmr_marks(s)[i] = IFMR_OUT;
+        *left += ifmr_marks(s)[i] == IFMR_LEFT ? 1u : 0u;
     }
     *error = t.uncertain + width;
     return QRT_OK;
@@ -252,8 +308,10 @@ static double above(const struct ifmr_state *s, uint32_t side, double t)
     int32_t at = bin_of(s, t);
     double n = 0.0;
     for (uint32_t i = at > 0 ? (uint32_t)at : 1u; i < IFMR_BINS; i++) {
+        if (s->count[side * IFMR_BINS + i] == 0)
+            continue;
         struct bin b = bin_at(s, side, i);
-        if ((int32_t)i == at && b.n > 0.0)
+        if ((int32_t)i == at)
             b.n *= (b.high - t) / (b.high - b.low);
         n += b.n;
     }

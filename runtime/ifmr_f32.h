@@ -25,13 +25,11 @@
 #define IFMR_OCTAVES  16
 #define IFMR_BINS     32768u /* per sign                                   */
 #define IFMR_TABLE    (2u * IFMR_BINS)
-#define IFMR_LARGEST  256u  /* largest magnitudes kept per sign             */
+#define IFMR_LARGEST  32u   /* largest magnitudes kept per sign             */
 #define IFMR_DIGIT    12u   /* bits that one selection pass finds           */
 #define IFMR_BLOCK    4096u /* samples that are handled at a time          */
 #define IFMR_PENDING  0x3ffffffu /* samples that fit the work table        */
 #define IFMR_COUNT_AT 38u /* work table: count above, sum of low bits below */
-#define IFMR_GROUP    8u  /* bins per entry of the cumulated sums          */
-#define IFMR_GROUPS   (IFMR_BINS / IFMR_GROUP)
 #define IFMR_MAGIC    0x51494632u
 #define IFMR_RATIOS   65535u
 
@@ -56,9 +54,10 @@ struct ifmr_select {
     uint32_t shift; /* bits not known yet; 0: done, prefix is the pattern  */
 };
 
+/* One sign's sums over the bins from i up, while the candidates are bounded. */
 struct ifmr_sums {
-    double count[2][IFMR_GROUPS + 1u]; /* samples in this group and above  */
-    double sum[2][IFMR_GROUPS + 1u];   /* and the sum of their magnitudes  */
+    double count[IFMR_BINS + 1u];
+    double sum[IFMR_BINS + 1u]; /* of the magnitudes */
 };
 
 struct ifmr_state {
@@ -109,6 +108,12 @@ static inline double *ifmr_bound(struct ifmr_state *s)
 static inline double *ifmr_estimate(struct ifmr_state *s)
 {
     return s->tail + s->ratio_count;
+}
+
+/* While the candidates are bounded: the lower sums. Later the exact ones. */
+static inline double *ifmr_lower(struct ifmr_state *s)
+{
+    return s->tail + 2u * (size_t)s->ratio_count;
 }
 
 /* Exact sums of squares, two words each: high + low * 2^-30. */
