@@ -12,7 +12,8 @@
  *     other         u and 4 or w and 6 hex digits of the code point
  *     bad byte      y and 2 digits
  *
- * Small letters are marks only. What would be longer than 63 characters, the
+ * A name that would meet a word of the generated files (layer_count) writes its
+ * first letter as x and 2 digits. Small letters are marks only. What would be longer than 63 characters, the
  * length every C compiler must keep apart, ends in h and a 64-bit hash. */
 #include "qc.h"
 
@@ -56,6 +57,19 @@ static unsigned put_char(char *out, size_t *used, const char *p,
     return n ? n : 1;
 }
 
+/* Names that the generated files use themselves. */
+static bool reserved(const char *out, size_t len)
+{
+    static const char *const words[] = {"LAYER_COUNT", "TABLES_HASH",
+                                        "TABLES_H", "WEIGHTS_H"};
+    size_t i;
+
+    for (i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (strlen(words[i]) == len && memcmp(words[i], out, len) == 0)
+            return true;
+    return false;
+}
+
 struct qc_str qc_ident(struct qc *qc, size_t prefix_len, struct qc_str name)
 {
     char *out = qc_alloc(qc, name.len * 4 + 32);
@@ -67,6 +81,11 @@ struct qc_str qc_ident(struct qc *qc, size_t prefix_len, struct qc_str name)
         p += put_char(out, &used, p, end);
         if (used + 17 <= room)
             keep = used;
+    }
+    if (reserved(out, used)) { /* no other name begins with x and a letter */
+        memmove(out + 3, out + 1, used - 1);
+        used = 2 + used;
+        sprintf(out, "x%02X", (unsigned char)name.ptr[0]);
     }
     if (used > room) {
         uint64_t h = qc_hash(name);

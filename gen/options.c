@@ -269,6 +269,8 @@ static bool valid_prefix(const char *p)
         if (!(*c == '_' || (*c >= 'a' && *c <= 'z') ||
               (*c >= 'A' && *c <= 'Z') || (c > p && *c >= '0' && *c <= '9')))
             break;
+    if (strcmp(p, "qrt") == 0 || strcmp(p, "QRT") == 0)
+        return fault("--prefix: the runtime's own names begin with", p, NULL);
     if (c == p || *c || c - p > 32)
         return fault("--prefix must be a C name of at most 32 characters, not",
                      p, NULL);

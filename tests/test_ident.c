@@ -31,6 +31,15 @@ static void marks_tell_look_alikes_apart(void **state)
             assert_string_not_equal(ident(names[i]), ident(names[j]));
 }
 
+static void words_of_the_generated_files_are_not_taken(void **state)
+{
+    (void)state;
+    assert_string_equal(ident("layer_count"), "x6CAYER_COUNT");
+    assert_string_equal(ident("tables_hash"), "x74ABLES_HASH");
+    assert_string_equal(ident("tables_h"), "x74ABLES_H");
+    assert_string_equal(ident("weights_h"), "x77EIGHTS_H");
+}
+
 static void only_identifier_characters_come_out(void **state)
 {
     char name[2] = {0, 0};
@@ -80,6 +89,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_names_become_capitals),
         cmocka_unit_test(marks_tell_look_alikes_apart),
+        cmocka_unit_test(words_of_the_generated_files_are_not_taken),
         cmocka_unit_test(only_identifier_characters_come_out),
         cmocka_unit_test(long_names_fit_63_characters_and_differ),
         cmocka_unit_test(a_name_just_short_enough_is_not_hashed),
