@@ -83,9 +83,12 @@ struct qc_str qc_ident(struct qc *qc, size_t prefix_len, struct qc_str name)
             keep = used;
     }
     if (reserved(out, used)) { /* no other name begins with x and a letter */
+        char first[4];
+
+        sprintf(first, "x%02X", (unsigned char)name.ptr[0]);
         memmove(out + 3, out + 1, used - 1);
-        used = 2 + used;
-        sprintf(out, "x%02X", (unsigned char)name.ptr[0]);
+        memcpy(out, first, 3);
+        used += 2;
     }
     if (used > room) {
         uint64_t h = qc_hash(name);
