@@ -63,7 +63,7 @@ static void cumulate_octave(struct ifmr_state *s, uint32_t side, uint32_t from,
         if (count[i]) {
             double n = (double)count[i];
             double edge = o.first + BIN_UNITS * (double)(i - from);
-            double v = n * edge + (double)low[i];
+            double v = n * edge + (double)(int64_t)low[i];
             c += n;
             here += v;
             square += v / n * v;
@@ -110,7 +110,9 @@ static struct bin bin_at(const struct ifmr_state *s, uint32_t side, uint32_t i)
     b.n = (double)s->count[side * IFMR_BINS + i];
     b.low = (double)f32_from_bits(u);
     double ulp = (double)f32_from_bits(u + 1u) - b.low;
-    b.sum = b.n * b.low + (double)s->low[side * IFMR_BINS + i] * ulp;
+    /* Signed: one instruction where an unsigned conversion takes ten. */
+    int64_t units = (int64_t)s->low[side * IFMR_BINS + i];
+    b.sum = b.n * b.low + (double)units * ulp;
     b.high = b.low + BIN_UNITS * ulp; /* 2^128 above the last finite key */
     return b;
 }
@@ -142,6 +144,7 @@ static struct enclosure excess(const struct ifmr_state *s, uint32_t side,
 {
     const double *counts = s->work.sums.count, *sums = s->work.sums.sum;
     struct enclosure e = {0};
+    double exact = 0.0;
     for (int32_t k = 0; k < levels; k++) {
         double t = ((double)k + 0.5) * scale;
         int32_t at = bin_of(s, t);
@@ -151,15 +154,15 @@ static struct enclosure excess(const struct ifmr_state *s, uint32_t side,
         uint32_t i = at > 0 ? (uint32_t)at : 0u;
         if (i && !(counts[i] > 0.0))
             break;
-        double above = sums[i + 1u] - t * counts[i + 1u];
-        e.lo += above;
-        e.hi += above;
-        e.mid += above;
+        exact += sums[i + 1u] - t * counts[i + 1u];
         if (i == 0 && t < tot->rest_edge)
             e.hi += tot->rest[side] * (tot->rest_edge - t);
         else if (i && s->count[side * IFMR_BINS + i])
             bin_excess(bin_at(s, side, i), t, &e);
     }
+    e.lo += exact;
+    e.hi += exact;
+    e.mid += exact;
     return e;
 }
 

@@ -79,6 +79,11 @@ static uint64_t rank_of(double percentile, uint64_t n)
     return n - (uint64_t)(percentile * (double)n);
 }
 
+uint64_t ifmr_rank(const struct ifmr_state *s, uint32_t side)
+{
+    return rank_of(s->percentile[side], s->samples);
+}
+
 static void clear_work(struct ifmr_state *s)
 {
     for (uint32_t i = 0; i < IFMR_TABLE; i++)
@@ -536,7 +541,7 @@ enum qrt_status qrt_ifmr_f32_merge(void *into, const void *from)
 static void begin_select(struct ifmr_state *s, uint32_t side)
 {
     struct ifmr_select *sel = &s->select[side];
-    uint64_t rank = rank_of(s->percentile[side], s->samples), above = 0;
+    uint64_t rank = ifmr_rank(s, side), above = 0;
     s->rank[side] = rank;
     sel->shift = 0;
     sel->prefix = 0;
@@ -732,6 +737,19 @@ static void set_result(struct ifmr_state *s, uint32_t left, double error)
 
 /* ----------------------------------------------------------------- finish */
 
+enum qrt_status ifmr_prepare_decide(struct ifmr_state *s, uint32_t *left,
+                                    double *error)
+{
+    enum qrt_status st = ifmr_bound_all(s, left, error);
+    if (st != QRT_OK)
+        return st;
+    if (s->exact_loss && *left == 1u)
+        mark_best_two(s, left);
+    for (size_t i = 0; i < 2u * (size_t)s->ratio_count; i++)
+        ifmr_sum(s)[i] = 0;
+    return QRT_OK;
+}
+
 /* All limits known: bound, and be done or ask for the exact comparison. */
 static enum qrt_status bound(struct ifmr_state *s)
 {
@@ -739,18 +757,13 @@ static enum qrt_status bound(struct ifmr_state *s)
     double error;
     s->limit[0] = f32_from_bits(s->select[0].prefix);
     s->limit[1] = -f32_from_bits(s->select[1].prefix);
-    enum qrt_status st = ifmr_bound_all(s, &left, &error);
+    enum qrt_status st = ifmr_prepare_decide(s, &left, &error);
     if (st != QRT_OK)
         return st;
-    if (s->exact_loss && left == 1u)
-        mark_best_two(s, &left);
-    if (left == 1u && !s->exact_loss) {
+    if (left == 1u && !s->exact_loss)
         set_result(s, left, error);
-        return QRT_OK;
-    }
-    for (size_t i = 0; i < 2u * (size_t)s->ratio_count; i++)
-        ifmr_sum(s)[i] = 0;
-    s->stage = IFMR_DECIDE;
+    else
+        s->stage = IFMR_DECIDE;
     return QRT_OK;
 }
 

@@ -146,6 +146,10 @@ void ifmr_settle(struct ifmr_state *s);
 enum qrt_status ifmr_candidate_at(struct ifmr_state *s, uint32_t i,
                                   struct ifmr_candidate *c);
 int32_t ifmr_base_for(float max, float min);
+uint64_t ifmr_rank(const struct ifmr_state *s, uint32_t side);
+/* Bounds and marks as ifmr_bound_all, and empty exact sums. */
+enum qrt_status ifmr_prepare_decide(struct ifmr_state *s, uint32_t *left,
+                                    double *error);
 /* Exponent of the factor that takes every error below 4. */
 int32_t ifmr_error_exponent(const struct ifmr_state *s);
 
