@@ -861,10 +861,10 @@ struct json_items json_items(struct json_reader *r, enum qc_node_kind kind,
     return items;
 }
 
-/* At the end of the file all has been said. */
+/* At the end of the file and after a fatal fault all has been said. */
 static bool at_end(const struct json_reader *r, struct qc_loc loc)
 {
-    return loc.at >= r->file->size;
+    return r->file->fatal || loc.at >= r->file->size;
 }
 
 static void report_no_comma(struct json_reader *r, struct json_items *items,
@@ -949,8 +949,8 @@ struct json_items json_no_colon(struct json_reader *r, struct json_items items,
                                 struct qc_loc at)
 {
     /* ':' is there when characters before it have been reported. */
-    bool quiet = items.bad || key.poisoned || at_end(r, at) ||
-                 r->file->text[at.at] == ':';
+    bool quiet = (items.bad && items.last != JSON_COMMA) || key.poisoned ||
+                 at_end(r, at) || r->file->text[at.at] == ':';
 
     if (items.last == JSON_ITEM && !quiet)
         report_no_comma(r, &items, key_loc, "before");
@@ -972,6 +972,8 @@ struct json_items json_stray(struct json_reader *r, struct json_items items,
                       "expected a key in double quotes, found %s",
                       found(r, value->loc));
     }
+    if (value->kind == QC_GROUP)
+        r->damaged = true; /* one '{' too many? */
     take_item(&items, NULL, loc);
     return items;
 }
@@ -1111,13 +1113,14 @@ struct qc_node *json_closed(struct json_reader *r, struct json_items items,
     return n;
 }
 
-void json_no_document(struct json_reader *r, struct qc_loc loc)
+void json_no_document(struct json_reader *r)
 {
-    if (r->file->fatal || r->file->errors)
-        return;
-    qc_report(r->qc, QC_JSON_EMPTY, loc,
-              r->file->size ? "the file holds no value, only blanks"
-                            : "the file is empty");
+    struct qc_loc end = {r->file, (uint32_t)r->file->size, 0};
+
+    if (!r->file->errors)
+        qc_report(r->qc, QC_JSON_EMPTY, end,
+                  r->file->size ? "the file holds no value, only blanks"
+                                : "the file is empty");
 }
 
 void json_unexpected(struct json_reader *r, struct qc_loc loc)

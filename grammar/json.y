@@ -58,8 +58,8 @@ static void json_error(struct qc_loc *loc, struct json_reader *r,
 %%
 
 document
-    : value END                     { r->root = $1; }
-    | END                           { json_no_document(r, @1); }
+    : value                         { r->root = $1; }
+    | %empty                        { json_no_document(r); }
     ;
 
 value

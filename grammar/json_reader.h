@@ -125,7 +125,7 @@ struct json_items json_junk(struct json_reader *r, struct json_items items,
 struct qc_node *json_closed(struct json_reader *r, struct json_items items,
                             struct qc_loc close);
 /* The file has no value. */
-void json_no_document(struct json_reader *r, struct qc_loc loc);
+void json_no_document(struct json_reader *r);
 /* A token that the grammar has no rule for. */
 void json_unexpected(struct json_reader *r, struct qc_loc loc);
 void json_out_of_memory(void);
