@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-struct qc_layer *qc_find_layer(const struct qc_model *m, struct qc_str name)
-{
-    return qc_map_get(&m->names, name);
-}
-
 /* ---- type ---- */
 
 static int op_with_axes(unsigned types, int axes)
@@ -209,14 +204,12 @@ static bool is_unsqueezed(struct onnx *o, const struct onnx_node *n)
 static void check_conv(struct onnx *o, struct qc_layer *l,
                        const struct onnx_node *n)
 {
-    int64_t dilation = 1;
-
     if (is_padded_otherwise(n)) {
         l->zero_padding = false;
         refuse(l, "its padding_mode is not zeros");
     }
-    onnx_attr_ints(n, "dilations", &dilation, 1);
-    if (l->op == QRT_OP_CONV3D && dilation != 1)
+    onnx_attr_ints(n, "dilations", l->dilation, 3);
+    if (l->op == QRT_OP_CONV3D && l->dilation[0] > 1)
         refuse(l, "its first dilation is not 1");
     if (is_unsqueezed(o, n))
         refuse(l, "its input has no batch axis");
@@ -334,7 +327,29 @@ static struct onnx_node **select_nodes(struct onnx *o, size_t *count)
     return nodes;
 }
 
-static struct qc_model *build(struct onnx *o)
+/* First dimension of the first input that is no constant. */
+static int64_t batch_of(const struct onnx *o, const struct qc_node *tree)
+{
+    const struct qc_node *graph = onnx_field(tree, "graph"), *c, *dim;
+    const struct onnx_value *v;
+
+    for (c = graph->first; c; c = c->next) {
+        if (!qc_equalz(c->name, "input"))
+            continue;
+        v = qc_map_get(&o->root->values, onnx_text(c, "name"));
+        if (v && v->initializer)
+            continue;
+        dim = onnx_field(onnx_field(c, "type"), "tensor_type");
+        dim = onnx_field(dim, "shape");
+        while (dim && dim->kind == QC_GROUP && !qc_equalz(dim->name, "dim"))
+            dim = dim->first;
+        dim = onnx_field(dim, "dim_value");
+        return dim && (int64_t)dim->bits > 0 ? (int64_t)dim->bits : 0;
+    }
+    return 0;
+}
+
+static struct qc_model *build(struct onnx *o, const struct qc_node *tree)
 {
     struct qc_model *m = qc_alloc(o->qc, sizeof(*m));
     struct onnx_node **nodes = select_nodes(o, &m->count);
@@ -343,6 +358,7 @@ static struct qc_model *build(struct onnx *o)
     m->file = o->file;
     m->graph_known = true;
     m->source = QC_MODEL_ONNX;
+    m->batch = batch_of(o, tree);
     m->layers = qc_alloc(o->qc, m->count * sizeof(*m->layers));
     for (i = 0; i < m->count; i++)
         read_layer(o, &m->layers[i], nodes[i]);
@@ -375,5 +391,5 @@ struct qc_model *qc_read_onnx(struct qc *qc, const char *path)
     }
     tree = qc_parse_wire(qc, f, &qc_ModelProto);
     o = tree ? qc_index_onnx(qc, f, tree) : NULL;
-    return o ? build(o) : NULL;
+    return o ? build(o, tree) : NULL;
 }

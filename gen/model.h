@@ -66,6 +66,7 @@ struct qc_layer {
     unsigned rank;              /* 0: no weights or not known            */
     bool trans_b;               /* linear: stored (out, in)              */
     int64_t group;
+    int64_t dilation[3];  /* by axis; 0: not given, so 1           */
     int64_t out_channels; /* 0: not known                          */
     int64_t in_channels;  /* of the whole layer; 0: not known      */
     bool bias_known, has_bias;
@@ -96,6 +97,7 @@ struct qc_model {
     } source;
     struct qc_layer *layers; /* graph order, not quantizable ones too */
     size_t count;
+    int64_t batch;           /* images in the network's input; 0: unknown */
     struct qc_map names;     /* alias -> struct qc_layer *            */
     struct qc_map ambiguous; /* aliases that two layers share         */
 };
@@ -126,5 +128,18 @@ struct qc_model *qc_read_onnx(struct qc *qc, const char *path);
 struct qc_model *qc_read_layers(struct qc *qc, const char *path, int dialect);
 /* By any alias; reports nothing. Null also for an ambiguous alias. */
 struct qc_layer *qc_find_layer(const struct qc_model *m, struct qc_str name);
+/* The same from a file that has been read with QC_KIND_LAYERS: struct
+ * ModelLayers for text, the tree for JSON. Null after errors. */
+struct qc_model *qc_model_of_layers(struct qc *qc, const struct qc_doc *doc,
+                                    int dialect);
+/* Layers that a dialect (enum qc_dialect) does not quantize become not
+ * quantizable: a type it has no word for; for mindspore also dilation and
+ * groups that nn.Conv2d does not take. */
+void qc_limit_to_dialect(struct qc *qc, struct qc_model *m, int dialect);
+/* Enters an alias that is found by rule `rank`. Ranks must come in order: an
+ * earlier one wins; two layers of one rank make the alias ambiguous. `ranks`
+ * starts empty. */
+void qc_enter_alias(struct qc *qc, struct qc_model *m, struct qc_map *ranks,
+                    struct qc_layer *l, struct qc_str alias, unsigned rank);
 
 #endif

@@ -93,21 +93,6 @@ static struct qc_str rule_path(struct qc *qc, struct qc_str name)
 
 /* ---- the maps ---- */
 
-void qc_enter_alias(struct qc *qc, struct qc_model *m, struct qc_map *ranks,
-                    struct qc_layer *l, struct qc_str alias, unsigned rank)
-{
-    void **layer = qc_map_at(qc, &m->names, alias);
-    void **known = qc_map_at(qc, ranks, alias);
-
-    if (!*known) {
-        *known = (void *)(uintptr_t)rank;
-        *layer = l;
-    } else if ((uintptr_t)*known == rank && *layer && *layer != l) {
-        *qc_map_at(qc, &m->ambiguous, alias) = *layer;
-        *layer = NULL;
-    }
-}
-
 static void add_alias(struct qc *qc, struct qc_layer *l, struct qc_str alias)
 {
     size_t i;

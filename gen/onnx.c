@@ -411,6 +411,8 @@ static void add_graph(struct onnx *o, const struct qc_node *tree,
     size_t i;
 
     g->outer = outer;
+    if (!outer)
+        o->root = g;
     add_names(o, g, tree);
     add_nodes(o, g, tree, in_loop);
     for (i = 0; i < g->count; i++)

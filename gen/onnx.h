@@ -52,6 +52,7 @@ struct onnx_graph {
 struct onnx {
     struct qc *qc;
     struct qc_file *file;
+    const struct onnx_graph *root;
     struct onnx_node **nodes; /* all graphs; a branch behind its If      */
     size_t count, room;
     struct qc_map external; /* location -> struct qc_file            */
@@ -118,12 +119,6 @@ const char *qc_foreign(const struct qc_file *f);
  * Layer i belongs to nodes[i]. */
 void qc_name_layers(struct onnx *o, struct qc_model *m,
                     struct onnx_node *const *nodes);
-/* Enters an alias that is found by rule `rank`. Ranks must come in order: an
- * earlier one wins; two layers of one rank make the alias ambiguous. `ranks`
- * starts empty. */
-void qc_enter_alias(struct qc *qc, struct qc_model *m, struct qc_map *ranks,
-                    struct qc_layer *l, struct qc_str alias, unsigned rank);
-
 /* ---- model_flow.c ---- */
 
 /* Input, producer, bias Add, BatchNormalization, activation of a layer. */

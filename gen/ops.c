@@ -1,4 +1,5 @@
-/* What qrt_ops.def says, as a table, and type words to types. */
+/* What qrt_ops.def says, as a table, type words to types, and what a dialect
+ * leaves out. */
 #include "model.h"
 #include "schema.h"
 
@@ -68,4 +69,43 @@ unsigned qc_types_of_word(struct qc_str word, int dialect)
             if ((only < 0 || col == only) && is_word(&qc_ops[op], col, word))
                 types |= 1u << op;
     return types;
+}
+
+/* nn.Conv2d: dilation 1, and one group or as many as channels. */
+static const char *not_mindspore(const struct qc_layer *l)
+{
+    if (l->op != QRT_OP_CONV2D)
+        return NULL;
+    if (l->dilation[0] > 1 || l->dilation[1] > 1)
+        return "nn.Conv2d of mindspore is quantized with dilation 1 only";
+    if (l->group > 1 &&
+        (l->group != l->in_channels || l->group != l->out_channels))
+        return "nn.Conv2d of mindspore is quantized with one group or as many "
+               "groups as channels only";
+    return NULL;
+}
+
+void qc_limit_to_dialect(struct qc *qc, struct qc_model *m, int dialect)
+{
+    int col = column(dialect);
+    size_t i;
+
+    for (i = 0; i < m->count && col >= 0; i++) {
+        struct qc_layer *l = &m->layers[i];
+        const char *why = NULL;
+
+        if (l->op < 0)
+            continue;
+        if (!*qc_ops[l->op].words[col])
+            why = qc_format(qc, "the dialect has no layer type %s",
+                            qc_ops[l->op].canonical)
+                      .ptr;
+        else if (dialect == QC_MINDSPORE)
+            why = not_mindspore(l);
+        if (!why)
+            continue;
+        l->quantizable = false;
+        if (!l->why_not)
+            l->why_not = why;
+    }
 }
