@@ -1,0 +1,84 @@
+/* Deployment images: the tables of quant_tables.c as one binary, for updating
+ * them apart from the firmware.
+ *
+ * An image is position independent and little endian on every host, so the
+ * bytes that quantc writes are the bytes a device gets. qrt_image_open checks
+ * all of it once; afterwards every access is plain. docs/images.md has every
+ * byte of the format. */
+#ifndef QRT_IMAGE_H
+#define QRT_IMAGE_H
+
+#include "qrt.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define QRT_IMAGE_VERSION 1u
+
+/* An open image. All members are read-only for the caller. */
+struct qrt_image {
+    const uint8_t *base; /* the caller's bytes                             */
+    uint32_t size;
+    uint32_t layer_count;
+    uint32_t layers;  /* offset of the layer records                    */
+    uint32_t by_name; /* offset of the sorted index                     */
+    uint32_t recipes; /* offset of the recipe directory                 */
+    uint32_t recipe_count;
+    uint32_t batch_num;
+    uint32_t tool; /* version of quantc: major << 16 | minor << 8 |
+                            patch                                          */
+    uint64_t hash; /* as QUANT_TABLES_HASH                           */
+};
+
+/* One layer of an image as the structs of qrt_tables.h. `layer` points into
+ * the view, the image and the buffer given to qrt_image_layer: keep all three
+ * in place while it is used. */
+struct qrt_image_layer {
+    struct qrt_layer layer;
+    struct qrt_arq arq;
+    struct qrt_ifmr ifmr;
+    struct qrt_hfmg hfmg;
+    struct qrt_ulq ulq;
+    struct qrt_factors factors;
+    struct qrt_edge edge;
+};
+
+/* Checks an image: magic, versions, CRC-32, every offset, count, alignment and
+ * range. Nothing outside [image, image + size) is read, whatever it holds.
+ *
+ * image   aligned to 8 bytes; must stay in place while `out` is used
+ * size    bytes; may be more than the image's own size (a flash partition)
+ * out     untouched on error
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE (alignment, an offset or a
+ * value), QRT_ERR_SIZE (shorter than it says), QRT_ERR_VERSION (not an image,
+ * or of another format), QRT_ERR_HASH (CRC). */
+enum qrt_status qrt_image_open(const void *image, size_t size,
+                               struct qrt_image *out);
+
+/* Bytes of buffer that qrt_image_layer needs: 0 on a little-endian target,
+ * where arrays are used in place. 0 for an index out of range. */
+size_t qrt_image_layer_scratch(const struct qrt_image *im, uint32_t index);
+
+/* The view of one layer.
+ *
+ * index   [0, layer_count)
+ * buffer  aligned to 8 bytes, qrt_image_layer_scratch() bytes; null if none
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE (index), QRT_ERR_SCRATCH. */
+enum qrt_status qrt_image_layer(const struct qrt_image *im, uint32_t index,
+                                void *buffer, size_t buffer_size,
+                                struct qrt_image_layer *out);
+
+/* The index of a layer by its original name.
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_NOT_FOUND. */
+enum qrt_status qrt_image_find(const struct qrt_image *im, const char *name,
+                               uint32_t *index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
