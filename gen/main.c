@@ -73,8 +73,13 @@ static bool resolve(struct run *r)
 {
     struct qc_resolve_options o = {0};
 
-    if (!read_inputs(r) || qc_error_count(r->qc))
+    if (!read_inputs(r))
         return false;
+    if (!r->config && !r->record && !r->model) {
+        fputs("quantc: nothing names the layers: give --model or --layers\n",
+              stderr);
+        exit(QC_EXIT_USAGE);
+    }
     o.dialect = r->dialect;
     o.skip_layers = r->o->skip_layers;
     o.batch_num = r->o->batch_num;

@@ -35,7 +35,10 @@ enum qc_wts_algo { QC_ARQ, QC_ARQ_RETRAIN, QC_ULQ_RETRAIN, QC_ADA };
 
 /* Factors of one layer as a record gives them. */
 struct qc_factors {
+    const struct qc_layer *layer;
+    const struct SingleLayerRecord *value; /* schema_tables.h               */
     const struct qc_node *node; /* the record { } entry             */
+    struct qc_str key;
     struct qc_loc key_loc;
     const struct qc_value *scale_d, *offset_d;
     const struct qc_value *scale_w;  /* [count_w]                        */
@@ -67,11 +70,18 @@ struct qc_row {
 struct qc_plan {
     const struct qc_model *model;
     const struct qc_file *config, *record; /* null when not given */
+    const struct qc_doc *config_doc, *record_doc; /* the same, with values */
+    enum qc_kind kind; /* of the configuration; AUTO: there is none       */
+    int dialect;
     bool retrain;
     struct qc_setting batch_num, activation_offset, do_fusion;
     struct qc_setting fakequant_precision_mode;
     const struct qc_value **skip_fusion; /* in file order */
     size_t skip_fusion_count;
+    struct qc_factors *factors; /* of the record, in file order           */
+    size_t factor_count;
+    const struct qc_value **record_skip_fusion; /* keys, in file order     */
+    size_t record_skip_fusion_count;
     struct qc_row *rows; /* quantizable layers, model order (retrain
                              config.json: file order, then model order) */
     size_t count;
