@@ -78,7 +78,8 @@ enum qc_node_kind {
     QC_LIST,   /* [ ... ]                 */
     QC_TEXT,   /* string literal(s)       */
     QC_NUMBER, /* also -inf and the like  */
-    QC_WORD    /* bare word; true, null   */
+    QC_WORD,   /* bare word; true, null   */
+    QC_MISSING /* text format: a name without a value; loc: what follows */
 };
 
 struct qc_node {
@@ -90,6 +91,8 @@ struct qc_node {
     bool poisoned;      /* a fault was reported inside: no more about it */
     bool closed;        /* group, list: has its closing bracket         */
     bool colon;         /* text format: ':' stood before the value      */
+    bool torn;          /* group, list: a syntax error took something   */
+    bool trailed;       /* scalar: a word that belongs to nothing follows */
     struct qc_str name; /* field name, unescaped key; empty in a list   */
     struct qc_loc name_loc;
     struct qc_str text; /* scalar as written; a string unescaped        */
