@@ -19,6 +19,12 @@ void qc_emit_depfile(struct qc_out *o, const char *const *targets,
 void qc_put_comment(struct qc_out *o, struct qc_str s);
 void qc_put_upper(struct qc_out *o, const char *z);
 
+/* ---- emit_image.c ---- */
+
+/* The deployment image of runtime/qrt_image.h. False (reported) when it would
+ * be too large. */
+bool qc_emit_image(struct qc_out *o, const struct qc_tables *t, bool words);
+
 /* ---- emit_plan.c ---- */
 
 /* plan.json: the same plan for programs. False when built without cJSON. */
