@@ -1,0 +1,51 @@
+# What the shell tests share: counting, temporary folder, skipping.
+# shellcheck shell=sh
+set -u
+passed=0
+failed=0
+skipped=0
+: "${BUILD:=$PWD/build}"
+: "${QUANTC:=$BUILD/quantc}"
+: "${CC:=cc}"
+: "${QC_SHARED:=../shared}"
+work=$BUILD/tests/$(basename "$0" .sh).dir
+rm -rf "$work"
+mkdir -p "$work"
+
+has() { command -v "$1" >/dev/null 2>&1; }
+skip() { # skip N WHY
+    skipped=$((skipped + $1))
+    echo "skipped: $2"
+}
+# ok NAME COMMAND...: passes when the command succeeds
+ok() {
+    name=$1
+    shift
+    if "$@" >"$work/out" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $name"
+        head -n 20 "$work/out" | sed 's/^/    /'
+    fi
+}
+# fails STATUS NAME COMMAND...: passes when the command ends with STATUS
+fails() {
+    want=$1
+    name=$2
+    shift 2
+    "$@" >"$work/out" 2>&1
+    got=$?
+    if [ "$got" = "$want" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $name: exit status $got, expected $want"
+        head -n 20 "$work/out" | sed 's/^/    /'
+    fi
+}
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ]
+    exit
+}
