@@ -66,7 +66,7 @@ runtime: $(TARGET_BUILD)/libquantrt.a $(TARGET_BUILD)/libquantrt-f32.a ## build 
 
 # ---- quantc ----
 
-INC = -I. -Igen -Igrammar -Iruntime -I$(BUILD)
+INC = -I. -Igen -Igrammar -Iruntime -I$(BUILD) -I$(BUILD)/gram
 
 $(BUILD)/obj/gen/%.o: gen/%.c
 	@mkdir -p $(@D)

@@ -512,11 +512,11 @@ static void put_edge(struct qc_out *o, const struct qc_tables *t,
 
 /* ---- rows ---- */
 
-enum { COLUMNS = 12 };
+enum { COLUMNS = 14 };
 
 static const char *const heads[COLUMNS] = {
-    "name",    "op",   "on",   "act", "asym",    "channels",
-    "weights", "ifmr", "hfmg", "ulq", "factors", "edge"};
+    "name", "op",   "on",  "act",     "asym", "channels", "weights",
+    "ifmr", "hfmg", "ulq", "factors", "edge", "rule",     "exact"};
 
 static void put_pointer(struct qc_out *o, const char *kind, struct qc_str name)
 {
@@ -571,8 +571,14 @@ static void put_cell(struct qc_out *o, const struct qc_low_row *r, int column)
     case 10:
         put_pointer(o, "factors", r->factors ? r->ident : none);
         break;
-    default:
+    case 11:
         put_pointer(o, "edge", r->edge ? r->ident : none);
+        break;
+    case 12:
+        qc_printf(o, "%uu", (unsigned)r->rule);
+        break;
+    default:
+        qc_printf(o, "%uu", (unsigned)r->exactness);
         break;
     }
 }

@@ -204,6 +204,8 @@ static void put_layer(struct qc_out *o, size_t at, const struct qc_low_row *r,
     put8(o, at + IMG_L_ARQ_PER, r->arq->as.arq.per_channel);
     put8(o, at + IMG_L_ARQ_ALGO, r->arq->as.arq.algo);
     put32(o, at + IMG_L_ACT, entry_of(entries, r));
+    put8(o, at + IMG_L_RULE, r->rule);
+    put8(o, at + IMG_L_EXACT, r->exactness);
     if (r->factors)
         put32(o, at + IMG_L_FACTORS, add_factors(o, r->factors, words));
     if (r->edge)

@@ -52,6 +52,7 @@ struct qc_low_row {
     const struct qc_block_of *arq, *ifmr, *hfmg, *ulq;
     const struct qc_low_factors *factors;
     const struct qc_low_edge *edge;
+    uint8_t rule, exactness; /* enum qrt_rule, enum qrt_exactness      */
 };
 
 struct qc_tables {

@@ -260,8 +260,9 @@ static bool layer_ok(struct checker *c, uint32_t index)
 
     return p[IMG_L_OP] < QRT_OP_KINDS && p[IMG_L_ENABLED] <= 1 &&
            p[IMG_L_ASYM] <= 1 && p[IMG_L_ARQ_PER] <= 1 &&
-           p[IMG_L_ARQ_ALGO] <= QRT_ARQ_ULQ_SCALE && recipes_ok(c->im, p) &&
-           name_ok(c, load32(p + IMG_L_NAME)) &&
+           p[IMG_L_ARQ_ALGO] <= QRT_ARQ_ULQ_SCALE &&
+           p[IMG_L_RULE] < QRT_RULE_KINDS && p[IMG_L_EXACT] <= QRT_EX_ANY &&
+           recipes_ok(c->im, p) && name_ok(c, load32(p + IMG_L_NAME)) &&
            (!factors || factors_ok(c, factors, load32(p + IMG_L_CHANNELS))) &&
            (!edge || edge_ok(c, edge, factors));
 }
@@ -503,6 +504,8 @@ static void serve_head(const struct qrt_image *im, uint32_t index,
     l->ulq = NULL;
     l->factors = NULL;
     l->edge = NULL;
+    l->rule = p[IMG_L_RULE];
+    l->exactness = p[IMG_L_EXACT];
     if (!l->enabled)
         return;
     out->arq.bits = p[IMG_L_ARQ_BITS];

@@ -45,6 +45,8 @@
 #define IMG_L_ACT       16 /* u32 entry of the recipe directory            */
 #define IMG_L_FACTORS   20 /* u32 offset; 0: none                          */
 #define IMG_L_EDGE      24 /* u32 offset; 0: none                          */
+#define IMG_L_RULE      28 /* u8 enum qrt_rule                             */
+#define IMG_L_EXACT     29 /* u8 enum qrt_exactness                        */
 #define IMG_LAYER_SIZE  32 /* the rest is 0                                */
 
 enum { IMG_IFMR = 1, IMG_HFMG, IMG_ULQ };

@@ -25,6 +25,28 @@ enum qrt_op {
     QRT_OP_KINDS /* number of types */
 };
 
+/* The arithmetic of a quantizing step. Numbers are stored in tables and known
+ * to backends: append only. x input, s step, o zero point; the last three round
+ * every operation to binary32. docs/fixed-point.md tells how often they
+ * differ. */
+enum qrt_rule {
+    QRT_RULE_FIXED = 0,       /* rne(x / s + o), the sum rounded once        */
+    QRT_RULE_AMCT = 1,        /* rne(x / s + o): AMCT's stored codes         */
+    QRT_RULE_MODULE = 2,      /* rne(x * (1 / s)) + o: AMCT's FakeQuant      */
+    QRT_RULE_CANN = 3,        /* rne(x * (1 / s) + o): AscendQuant; of other
+                                 operators what CANN's operator computes     */
+    QRT_RULE_FIXED_MODULE = 4, /* rne(x / s) + o, the quotient rounded once  */
+    QRT_RULE_KINDS = 5
+};
+
+/* How far a result of an accelerator may be from that of the CPU kernel. */
+enum qrt_exactness {
+    QRT_EX_BITEXACT = 0, /* every byte equal                                 */
+    QRT_EX_BOUNDED = 1,  /* within a number of units (a table means 1), see
+                            docs/offload.md                                  */
+    QRT_EX_ANY = 2       /* no promise                                       */
+};
+
 /* A real number: value = m * 2^(e - 31).
  *
  * Normalised: |m| in [2^30, 2^31), or m = 0 and e = 0. Exact for every finite
@@ -107,6 +129,8 @@ struct qrt_layer {
     const struct qrt_ulq *ulq;         /* activations, retraining           */
     const struct qrt_factors *factors; /* null: not calibrated              */
     const struct qrt_edge *edge;       /* null: output is not requantized   */
+    uint8_t rule;                      /* enum qrt_rule of the activations  */
+    uint8_t exactness;                 /* enum qrt_exactness for offloading */
 };
 
 /* A whole table. */
