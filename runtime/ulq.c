@@ -37,8 +37,18 @@ static void choose_limits(const struct qrt_ulq_clips *clips, uint32_t *max_bits,
     }
 }
 
-/* rne(v) - v in Q16 for v = x * 2^-frac / s: how far the value sits from its
- * level. */
+/* rne(v) - v in Q16 for v = f32(limit / s), |v| <= 2^16. In binary32, as AMCT:
+ * for limits -a and a the quotient is a near-tie, and the error of a limit
+ * counts for every element beyond it. */
+static int32_t limit_error_q16(uint32_t limit_bits, uint32_t step_bits)
+{
+    uint32_t v = qrt_f32_div(limit_bits, step_bits);
+
+    return (int32_t)(qrt_shl64(qrt_f32_to_s32(v), 16) -
+                     qrt_f32_to_fixed(v, 16));
+}
+
+/* The same for v = x * 2^-frac / s in integers. */
 static int32_t error_q16(int32_t x, int32_t frac, const struct qrt_real *recip)
 {
     int64_t t = (int64_t)x * recip->m;
@@ -57,7 +67,7 @@ static int32_t error_q16(int32_t x, int32_t frac, const struct qrt_real *recip)
 enum qrt_status qrt_ulq_prepare(const struct qrt_ulq_clips *clips,
                                 struct qrt_ulq_step *out)
 {
-    uint32_t max_bits, min_bits;
+    uint32_t max_bits, min_bits, step_bits;
     enum qrt_status status;
 
     if (clips == NULL || out == NULL) {
@@ -75,10 +85,9 @@ enum qrt_status qrt_ulq_prepare(const struct qrt_ulq_clips *clips,
     }
     (void)qrt_real_from_f32(max_bits, &out->max);
     (void)qrt_real_from_f32(min_bits, &out->min);
-    out->max_error_q16 =
-        error_q16(out->max.m, 31 - out->max.e, &out->quant.recip);
-    out->min_error_q16 =
-        error_q16(out->min.m, 31 - out->min.e, &out->quant.recip);
+    step_bits = qrt_real_to_f32(out->quant.scale);
+    out->max_error_q16 = limit_error_q16(max_bits, step_bits);
+    out->min_error_q16 = limit_error_q16(min_bits, step_bits);
     out->code_max = ((int32_t)1 << (clips->bits - 1U)) - 1;
     out->code_min = -1 - out->code_max;
     return QRT_OK;
