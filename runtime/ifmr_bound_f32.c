@@ -213,16 +213,18 @@ static bool same_function(const struct ifmr_candidate *a,
 }
 
 /* Checks all candidates; marks those that repeat their predecessor. */
-static enum qrt_status mark_all(struct ifmr_state *s)
+static enum qrt_status mark_all(struct ifmr_state *s, uint32_t *left)
 {
     struct ifmr_candidate c, last = {0};
+    *left = 0;
     for (uint32_t i = 0; i < s->ratio_count; i++) {
         enum qrt_status st = ifmr_candidate_at(s, i, &c);
         if (st != QRT_OK)
             return st;
-        ifmr_marks(s)[i] =
-            i && same_function(&c, &last) ? IFMR_SAME : IFMR_LEFT;
+        bool same = i && same_function(&c, &last);
+        ifmr_marks(s)[i] = same ? IFMR_SAME : IFMR_LEFT;
         ifmr_lower(s)[i] = ifmr_bound(s)[i] = ifmr_estimate(s)[i] = 0.0;
+        *left += same ? 0u : 1u;
         last = c;
     }
     return QRT_OK;
@@ -275,26 +277,20 @@ static double bound_each(struct ifmr_state *s, const struct totals *t,
     return least;
 }
 
-/* Levels denser than the bins: the table cannot tell, all are compared. */
-static bool too_fine(const struct ifmr_state *s)
-{
-    return s->bits > 10u;
-}
-
 enum qrt_status ifmr_bound_all(struct ifmr_state *s, uint32_t *left,
                                double *error)
 {
     struct totals t = {0};
-    double least = 0.0, width = 0.0;
-    enum qrt_status st = mark_all(s);
-    if (st != QRT_OK)
+    double least, width;
+    *error = 0.0;
+    enum qrt_status st = mark_all(s, left);
+    /* Levels denser than the bins: the table cannot tell, all are compared. */
+    if (st != QRT_OK || (s->bits > 10u && *left > 1u))
         return st;
     t.rest_edge = s->base >= 0 ? (double)ifmr_edge(s, 1) : 0.0;
-    if (!too_fine(s)) {
-        add_side(s, 0, &t);
-        add_side(s, 1, &t);
-        least = bound_each(s, &t, &width);
-    }
+    add_side(s, 0, &t);
+    add_side(s, 1, &t);
+    least = bound_each(s, &t, &width);
     *left = 0;
     for (uint32_t i = 0; i < s->ratio_count; i++) {
         if (ifmr_marks(s)[i] == IFMR_LEFT && ifmr_bound(s)[i] > least)

@@ -307,8 +307,9 @@ static enum qrt_status collect_block(struct ifmr_state *s, const float *x,
     if (s->pending > IFMR_PENDING - (uint32_t)n)
         flush(s);
     make_room(s, e.max, e.min);
-    s->max = s->samples ? max_of(s->max, e.max) : e.max;
-    s->min = s->samples ? min_of(s->min, e.min) : e.min;
+    /* + 0: which zero came first must not show. */
+    s->max = (s->samples ? max_of(s->max, e.max) : e.max) + 0.0f;
+    s->min = (s->samples ? min_of(s->min, e.min) : e.min) + 0.0f;
     if (e.max > f32_from_bits(s->largest[0][0]) ||
         -e.min > f32_from_bits(s->largest[1][0]))
         keep_block(s, x, n);
@@ -340,19 +341,19 @@ static void select_block(struct ifmr_state *s, const float *x, size_t n)
 
 int32_t ifmr_error_exponent(const struct ifmr_state *s)
 {
-    /* No level is further than |x|: 0 is one. With 2^e <= |x| < 2^(e+1), an
-     * error times 2^-e is below 2; one more octave for rounding and for the
-     * end of the exponent range. */
+    /* No level is further than |x|: 0 is one. With |x| < 2^(e+1) an error times
+     * 2^-e is at most 2, rounding included. */
     float a = max_of(f32_abs(s->max), f32_abs(s->min));
     int32_t e = (int32_t)(f32_bits(a) >> 23) - 127;
-    e = e < -126 ? -126 : e;
-    return e > 126 ? 126 : e;
+    return e < -126 ? -126 : e;
 }
 
 static void decide_block(struct ifmr_state *s, const float *x, size_t n)
 {
+    int32_t e = ifmr_error_exponent(s);
+    /* 2^-127 has no normal pattern. */
     float factor =
-        f32_from_bits((uint32_t)(127 - ifmr_error_exponent(s)) << 23);
+        f32_from_bits(e < 127 ? (uint32_t)(127 - e) << 23 : 0x00400000u);
     const uint8_t *marks = ifmr_marks(s);
     int64_t *sum = ifmr_sum(s);
     for (uint32_t i = 0; i < s->ratio_count; i++) {
@@ -481,7 +482,8 @@ static bool same_stage(const struct ifmr_state *a, const struct ifmr_state *b)
     for (uint32_t i = 0; i < 2u; i++)
         same = same && a->select[i].prefix == b->select[i].prefix &&
                a->select[i].shift == b->select[i].shift &&
-               a->select[i].rank == b->select[i].rank &&
+               (a->select[i].shift == 0 ||
+                a->select[i].rank == b->select[i].rank) &&
                f32_bits(a->limit[i]) == f32_bits(b->limit[i]);
     return same;
 }
@@ -658,7 +660,7 @@ static double square_sum(struct ifmr_state *s, uint32_t i)
         return ifmr_estimate(s)[i];
     const int64_t *sum = ifmr_sum(s) + 2u * (size_t)i;
     double units = (double)sum[0] + (double)sum[1] * power_of_two(-30);
-    return units * power_of_two(2 * ifmr_error_exponent(s) - 26);
+    return units * power_of_two(2 * ifmr_error_exponent(s) - 28);
 }
 
 static uint32_t winner(struct ifmr_state *s)
@@ -725,7 +727,9 @@ static void set_result(struct ifmr_state *s, uint32_t left, double error)
     r.rank_max = s->rank[0];
     r.rank_min = s->rank[1];
     r.loss = loss / n;
-    r.loss_error = s->stage == IFMR_DECIDE ? 0.0 : error / n;
+    r.loss_error = error / n;
+    if (s->stage == IFMR_DECIDE) /* half a unit of the low word per sample */
+        r.loss_error = power_of_two(2 * ifmr_error_exponent(s) - 59);
     r.gap = gap_of(s, best, loss);
     double half = 0.5 * (double)r.scale;
     r.clipped =
@@ -756,7 +760,7 @@ static enum qrt_status bound(struct ifmr_state *s)
     uint32_t left;
     double error;
     s->limit[0] = f32_from_bits(s->select[0].prefix);
-    s->limit[1] = -f32_from_bits(s->select[1].prefix);
+    s->limit[1] = 0.0f - f32_from_bits(s->select[1].prefix); /* not -0 */
     enum qrt_status st = ifmr_prepare_decide(s, &left, &error);
     if (st != QRT_OK)
         return st;

@@ -150,7 +150,7 @@ uint64_t ifmr_rank(const struct ifmr_state *s, uint32_t side);
 /* Bounds and marks as ifmr_bound_all, and empty exact sums. */
 enum qrt_status ifmr_prepare_decide(struct ifmr_state *s, uint32_t *left,
                                     double *error);
-/* Exponent of the factor that takes every error below 4. */
+/* e such that an error times 2^-e is at most 2; [-126, 127]. */
 int32_t ifmr_error_exponent(const struct ifmr_state *s);
 
 /* ifmr_hist_f32.c: adds n finite samples, none above the top of the table. */

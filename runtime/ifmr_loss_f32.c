@@ -1,13 +1,13 @@
 /* Exact losses for the IFMR search: the squared errors of AMCT's own binary32
  * steps, summed without rounding.
  *
- * A squared error, scaled by a power of two to below 16, is cut at 2^-26 and
- * 2^-56 into two integers. Their sums fit 64 bits for 2^32 samples and do not
+ * A squared error, scaled by a power of two to at most 4, is cut at 2^-28 and
+ * rounded at 2^-58 into two integers. Their sums fit 64 bits for 2^32 samples and do not
  * depend on the order, so states of split data merge to the same bytes. */
 #include "ifmr_f32.h"
 
-#define HIGH_UNITS 67108864.0f   /* 2^26: the high word counts 2^-26        */
-#define LOW_UNITS  1073741824.0f /* 2^30: the low word counts 2^-56         */
+#define HIGH_UNITS 268435456.0f  /* 2^28: the high word counts 2^-28        */
+#define LOW_UNITS  1073741824.0f /* 2^30: the low word counts 2^-58         */
 #define LANES      16u
 
 F32_ROW static void loss_row(const float *x, size_t n, float lo, float hi,
@@ -20,7 +20,7 @@ F32_ROW static void loss_row(const float *x, size_t n, float lo, float hi,
             float d = (q - x[i + j]) * factor;
             float e = d * d * HIGH_UNITS;
             int32_t h = (int32_t)e;
-            int32_t l = (int32_t)((e - (float)h) * LOW_UNITS);
+            int32_t l = (int32_t)((e - (float)h) * LOW_UNITS + 0.5f);
             high[j] += h;
             low[j] += l;
         }

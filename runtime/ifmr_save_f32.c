@@ -327,8 +327,8 @@ static void get_decide(struct reader *r, struct ifmr_state *s)
     double error;
     s->limit[0] = get_finite(r);
     s->limit[1] = get_finite(r);
-    s->select[0].prefix = f32_bits(s->limit[0]);
-    s->select[1].prefix = f32_bits(-s->limit[1]);
+    s->select[0].prefix = f32_bits(s->limit[0]) & F32_ABS;
+    s->select[1].prefix = f32_bits(s->limit[1]) & F32_ABS;
     require(r, s->limit[0] >= 0.0f && s->limit[1] <= 0.0f);
     if (r->status != QRT_OK)
         return;
@@ -338,8 +338,8 @@ static void get_decide(struct reader *r, struct ifmr_state *s)
         if (ifmr_marks(s)[i] != IFMR_LEFT)
             continue;
         uint64_t high = get(r, 8), low = get(r, 8);
-        /* Per sample: high below 2^30, low up to 2^30. */
-        require(r, high <= s->seen << 30 && low <= s->seen << 30);
+        /* Per sample each is 2^30 at most, but for rounding. */
+        require(r, high <= s->seen << 31 && low <= s->seen << 31);
         ifmr_sum(s)[2u * (size_t)i] = (int64_t)high;
         ifmr_sum(s)[2u * (size_t)i + 1u] = (int64_t)low;
     }

@@ -346,8 +346,9 @@ struct qrt_ifmr_f32_result {
     uint64_t rank_max;   /* max is the rank_max-th largest sample          */
     uint64_t rank_min;   /* min is the rank_min-th smallest                */
     double loss;         /* mean squared error of the candidate            */
-    double loss_error;   /* the true mean lies within this of `loss`; 0
-                             when it was compared exactly                   */
+    double loss_error;   /* the true mean lies within this of `loss`:
+                             2^-59 of the squared largest sample where it was
+                             compared exactly                               */
     double gap;          /* (loss of the runner-up - loss) / loss; 0 when
                              loss is 0 or another candidate is equal        */
     double clipped;      /* share of samples more than half a step outside
