@@ -21,6 +21,9 @@ TARGET_CFLAGS ?= -O2 -g
 TARGET_AR     ?= $(if $(findstring -gcc,$(TARGET_CC)),$(TARGET_CC:gcc=ar),ar)
 TARGET_BUILD  ?= $(BUILD)
 
+# 0 leaves the offload dispatcher out of the library; programs define the same.
+QRT_OFFLOAD ?= 1
+
 WARN = -std=c99 -pedantic -Wall -Wextra -Wshadow -Wstrict-prototypes \
        -Wmissing-prototypes -Wundef -Wpointer-arith -Wcast-qual \
        -Wwrite-strings -Wvla -Wformat=2 -Wredundant-decls $(WERROR)
@@ -111,11 +114,11 @@ $(BUILD)/quantc: $(BUILD)/obj/gen/main.o $(BUILD)/libqc.a $(HOST_RT) $(HOST_RT:%
 
 $(TARGET_BUILD)/obj/runtime/%_f32.o: runtime/%_f32.c
 	@mkdir -p $(@D)
-	$(TARGET_CC) $(filter-out -Wfloat-equal,$(WARN_RT)) $(TARGET_CFLAGS) $(F32_CFLAGS) $(PATHMAP) -Iruntime -MMD -MP -c $< -o $@
+	$(TARGET_CC) $(filter-out -Wfloat-equal,$(WARN_RT)) $(TARGET_CFLAGS) $(F32_CFLAGS) -DQRT_OFFLOAD=$(QRT_OFFLOAD) $(PATHMAP) -Iruntime -MMD -MP -c $< -o $@
 
 $(TARGET_BUILD)/obj/runtime/%.o: runtime/%.c
 	@mkdir -p $(@D)
-	$(TARGET_CC) $(WARN_RT) $(TARGET_CFLAGS) -ffunction-sections -fdata-sections $(PATHMAP) -Iruntime -MMD -MP -c $< -o $@
+	$(TARGET_CC) $(WARN_RT) $(TARGET_CFLAGS) -ffunction-sections -fdata-sections -DQRT_OFFLOAD=$(QRT_OFFLOAD) $(PATHMAP) -Iruntime -MMD -MP -c $< -o $@
 
 F32_CFLAGS ?= -O3 -ffp-contract=off -fno-trapping-math
 
@@ -168,7 +171,7 @@ install: all ## install under $(DESTDIR)$(PREFIX)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include/quantc $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 755 $(BUILD)/quantc $(DESTDIR)$(PREFIX)/bin/quantc
 	install -m 644 $(TARGET_BUILD)/libquantrt.a $(TARGET_BUILD)/libquantrt-f32.a $(DESTDIR)$(PREFIX)/lib
-	install -m 644 $(filter-out runtime/fixed.h runtime/kernel.h runtime/softf32.h runtime/f32.h runtime/ifmr_%.h,$(wildcard runtime/*.h)) runtime/qrt_ops.def $(DESTDIR)$(PREFIX)/include/quantc
+	install -m 644 $(filter-out runtime/fixed.h runtime/kernel.h runtime/cpu_entry.h runtime/softf32.h runtime/f32.h runtime/ifmr_%.h,$(wildcard runtime/*.h)) runtime/qrt_ops.def $(DESTDIR)$(PREFIX)/include/quantc
 	install -m 644 $(wildcard docs/*.1) $(DESTDIR)$(PREFIX)/share/man/man1
 
 clean: ## remove everything that was built
