@@ -2,45 +2,9 @@
 #include "json_out.h"
 
 #include "decimal.h"
+#include "json.h"
 
 #include <inttypes.h>
-
-static void put_escape(struct qc_out *o, uint32_t c)
-{
-    static const char plain[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
-    size_t i;
-
-    for (i = 0; plain[i]; i++)
-        if (c == (unsigned char)plain[i]) {
-            qc_printf(o, "\\%c", letter[i]);
-            return;
-        }
-    if (c > 0xFFFF)
-        qc_printf(o, "\\u%04x\\u%04x", (unsigned)(0xD7C0 + (c >> 10)),
-                  (unsigned)(0xDC00 + (c & 0x3FF)));
-    else
-        qc_printf(o, "\\u%04x", (unsigned)c);
-}
-
-void qc_put_json_string(struct qc_out *o, struct qc_str s)
-{
-    const char *p = s.ptr, *end = s.ptr + s.len;
-
-    qc_put(o, "\"", 1);
-    while (p < end) {
-        uint32_t c;
-        unsigned n = qc_utf8(p, end, &c);
-
-        if (!n)
-            c = 0xFFFD; /* a name of a binary model may hold anything */
-        if (n == 1 && c >= 0x20 && c != '"' && c != '\\')
-            qc_put(o, p, 1);
-        else
-            put_escape(o, c);
-        p += n ? n : 1;
-    }
-    qc_put(o, "\"", 1);
-}
 
 static void new_line(struct qc_json *j)
 {
@@ -119,4 +83,10 @@ void qc_json_text(struct qc_json *j, const char *key, struct qc_str s)
 {
     before(j, key);
     qc_put_json_string(j->out, s);
+}
+
+void qc_json_raw(struct qc_json *j, const char *key, struct qc_str number)
+{
+    before(j, key);
+    qc_put(j->out, number.ptr, number.len);
 }

@@ -21,8 +21,8 @@ void qc_json_bool(struct qc_json *j, const char *key, bool b);
 void qc_json_int(struct qc_json *j, const char *key, int64_t i);
 /* The shortest decimal that reads back, as Python writes it. */
 void qc_json_float(struct qc_json *j, const char *key, double v);
+/* A number as its text. */
+void qc_json_raw(struct qc_json *j, const char *key, struct qc_str number);
 void qc_json_text(struct qc_json *j, const char *key, struct qc_str s);
-/* With the escapes of Python's json.dump: ASCII only. */
-void qc_put_json_string(struct qc_out *o, struct qc_str s);
 
 #endif

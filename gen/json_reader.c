@@ -861,6 +861,17 @@ struct json_items json_items(struct json_reader *r, enum qc_node_kind kind,
     return items;
 }
 
+static struct qc_loc last_loc(const struct json_items *items)
+{
+    return (struct qc_loc){items->node->loc.file, items->at, items->len};
+}
+
+static void set_last(struct json_items *items, struct qc_loc loc)
+{
+    items->at = loc.at;
+    items->len = loc.len;
+}
+
 /* At the end of the file and after a fatal fault all has been said. */
 static bool at_end(const struct json_reader *r, struct qc_loc loc)
 {
@@ -878,7 +889,7 @@ static void report_no_comma(struct json_reader *r, struct json_items *items,
         return;
     d = qc_report(r->qc, QC_JSON_EXPECTED_COMMA, loc, "expected ',' %s %s",
                   where, found(r, loc));
-    gap = part(items->loc, items->loc.len, 0);
+    gap = part(last_loc(items), items->len, 0);
     qc_fix(r->qc, d, gap, QC_STR(","));
 }
 
@@ -892,7 +903,7 @@ static void take_item(struct json_items *items, struct qc_node *n,
                       struct qc_loc loc)
 {
     items->last = JSON_ITEM;
-    items->loc = n ? extent(n) : loc;
+    set_last(items, n ? extent(n) : loc);
     if (!n || n->poisoned)
         items->bad = true;
     if (n)
@@ -1015,14 +1026,14 @@ struct json_items json_comma(struct json_reader *r, struct json_items items,
     else if (items.node->kind == QC_LIST)
         items.bad = false;
     items.last = JSON_COMMA;
-    items.loc = loc;
+    set_last(&items, loc);
     return items;
 }
 
 struct json_items json_ellipsis(struct json_items items, struct qc_loc loc)
 {
     items.last = JSON_DOTS;
-    items.loc = loc;
+    set_last(&items, loc);
     return items;
 }
 
@@ -1037,7 +1048,7 @@ struct json_items json_junk(struct json_reader *r, struct json_items items,
         qc_report(r->qc, QC_JSON_EXPECTED_COMMA, loc,
                   "expected ',', found '%s'", shown(r, loc));
     items.last = JSON_COMMA;
-    items.loc = loc;
+    set_last(&items, loc);
     items.bad = true;
     return items;
 }
@@ -1101,8 +1112,8 @@ struct qc_node *json_closed(struct json_reader *r, struct json_items items,
     if (items.last == JSON_COMMA && !items.bad && !r->damaged) {
         d = qc_report(r->qc, QC_JSON_TRAILING_COMMA, close,
                       "a comma may not come before '%s'", shown(r, close));
-        qc_note(r->qc, d, items.loc, "remove this comma");
-        qc_fix(r->qc, d, items.loc, QC_STR(""));
+        qc_note(r->qc, d, last_loc(&items), "remove this comma");
+        qc_fix(r->qc, d, last_loc(&items), QC_STR(""));
     }
     n->closed = close.len != 0;
     n->end = close.at + close.len;

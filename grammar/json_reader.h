@@ -42,12 +42,15 @@ struct json_reader {
     size_t comments;
 };
 
-/* Members of an object or elements of a list, while they are read. */
+enum json_last { JSON_NONE, JSON_ITEM, JSON_COMMA, JSON_DOTS };
+
+/* Members of an object or elements of a list, while they are read. Small: the
+ * parser copies it with every token. */
 struct json_items {
-    struct qc_node *node; /* the group or list                            */
-    enum json_last { JSON_NONE, JSON_ITEM, JSON_COMMA, JSON_DOTS } last;
-    struct qc_loc loc; /* of the last item or comma                    */
-    bool bad;          /* reported after the last good item            */
+    struct qc_node *node; /* the group or list                      */
+    uint32_t at, len;     /* of the last item or comma              */
+    uint8_t last;         /* enum json_last                         */
+    bool bad;             /* reported after the last good item      */
 };
 
 /* ---- for the scanner: each returns the token, END also after a fatal fault;
