@@ -45,19 +45,38 @@ static void check_clips(struct qc_resolver *r, const struct qc_row *row)
 
 /* ---- fixed_min against the graph ---- */
 
-static void check_fixed_min(struct qc_resolver *r, const struct qc_row *row)
+/* Inputs that hold nothing negative: behind a ReLU, also when it is followed
+ * by pooling. AMCT's own rule looks at the operation before the layer only. */
+static const bool *never_negative(struct qc_resolver *r)
+{
+    bool *input = qc_alloc(r->qc, r->m->count + 1);
+    size_t i, k;
+
+    for (i = 0; i < r->m->count; i++) {
+        const struct qc_layer *l = &r->m->layers[i];
+
+        input[i] = input[i] || l->producer_is_relu;
+        for (k = 0; k < l->edge_count; k++)
+            if (l->edges[k].relu || (l->op == QRT_OP_AVGPOOL && input[i]))
+                input[l->edges[k].layer] = true;
+    }
+    return input;
+}
+
+static void check_fixed_min(struct qc_resolver *r, const struct qc_row *row,
+                            const bool *input)
 {
     const struct qc_setting *s = &row->fixed_min;
 
-    if (!r->m->graph_known || !s->set || !s->loc.file ||
-        (s->i != 0) == row->layer->producer_is_relu)
+    if (!r->m->graph_known || !s->set || !s->loc.file)
         return;
-    qc_report(r->qc, QC_RES_FIXED_MIN, s->loc,
-              s->i ? "the input of layer %s does not come from a ReLU: "
-                     "values below 0 will be lost"
-                   : "the input of layer %s comes from a ReLU: 'fixed_min' "
-                     "should be true, or left out",
-              qc_quoted(r->qc, s->loc.file, row->layer->name));
+    if (s->i ? !input[row->layer - r->m->layers] : row->layer->producer_is_relu)
+        qc_report(r->qc, QC_RES_FIXED_MIN, s->loc,
+                  s->i ? "the input of layer %s does not come from a ReLU: "
+                         "values below 0 will be lost"
+                       : "the input of layer %s comes from a ReLU: "
+                         "'fixed_min' should be true, or left out",
+                  qc_quoted(r->qc, s->loc.file, row->layer->name));
 }
 
 /* ---- values that were guessed for want of a model ---- */
@@ -116,13 +135,12 @@ static void check_calibration_size(struct qc_resolver *r)
 
 void qc_advise(struct qc_resolver *r)
 {
+    const bool *input = r->retrain ? never_negative(r) : NULL;
     size_t i;
 
-    for (i = 0; i < r->plan->count; i++) {
-        if (!r->retrain)
-            break;
+    for (i = 0; input && i < r->plan->count; i++) {
         check_clips(r, &r->plan->rows[i]);
-        check_fixed_min(r, &r->plan->rows[i]);
+        check_fixed_min(r, &r->plan->rows[i], input);
     }
     report_guesses(r);
     check_calibration_size(r);

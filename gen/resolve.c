@@ -4,6 +4,8 @@
  * stands here. */
 #include "resolve.h"
 
+#include "json.h"
+
 #include <string.h>
 
 #define HINTS 32u /* searches for near names in one run: each looks at all */
@@ -306,266 +308,6 @@ void qc_make_rows(struct qc_resolver *r,
     }
 }
 
-/* ---- rules ---- */
-
-void qc_decide_channel_wise(struct qc_resolver *r, struct qc_row *row,
-                            struct qc_source *s)
-{
-    struct qc_traits t = qc_traits_of(r, row->layer);
-    struct qc_setting *c = &row->channel_wise;
-
-    if (!c->set) {
-        const struct qc_setting *was = c->was;
-
-        *c = qc_setting_bool(QC_BY_DEFAULT, (struct qc_loc){NULL, 0, 0},
-                             t.per_channel);
-        c->was = was;
-    } else if (c->i && !t.per_channel) {
-        if (s->level == QC_BY_COMMON)
-            qc_hit(r->qc, &s->hit[QC_RULE_CHANNEL_WISE], row->layer);
-        qc_force(r->qc, c, false, "false",
-                 "layers of this type have one scale for all weights");
-    }
-}
-
-/* An override or a layer's own JSON that asks for what its type or layer does
- * not have has been refused when it was read. */
-static bool was_refused(const struct qc_resolver *r, const struct qc_source *s,
-                        enum qc_rule rule)
-{
-    if (s->level < QC_BY_TYPE || rule == QC_RULE_INT4)
-        return false;
-    if (rule == QC_RULE_INT16_NO_BIAS)
-        return s->level == QC_BY_LAYER;
-    return rule == QC_RULE_INT16 || r->plan->kind == QC_KIND_CALIB;
-}
-
-/* A width that the layer does not have becomes 8. */
-static void use_8_bits(struct qc_resolver *r, struct qc_row *row,
-                       struct qc_setting *bits, struct qc_source *s,
-                       enum qc_rule rule, const char *why)
-{
-    if (!was_refused(r, s, rule))
-        qc_hit(r->qc, &s->hit[rule], row->layer);
-    qc_force(r->qc, bits, 8, "8", why);
-}
-
-void qc_decide_bits(struct qc_resolver *r, struct qc_row *row,
-                    struct qc_source *s)
-{
-    struct qc_traits t = qc_traits_of(r, row->layer);
-    const char *no_int4 = qc_no_int4(row->layer);
-
-    if (!r->retrain && row->act_bits.i == 16 && !t.act16)
-        use_8_bits(r, row, &row->act_bits, s,
-                   t.no_bias ? QC_RULE_INT16_NO_BIAS : QC_RULE_INT16,
-                   t.no_bias ? "16-bit activations need a bias"
-                             : "this type has no 16-bit activations");
-    if ((row->wts_bits.i == 6 || row->wts_bits.i == 7) && !t.bits67)
-        use_8_bits(r, row, &row->wts_bits, s, QC_RULE_BITS67,
-                   "only Conv2d has 6- and 7-bit weights");
-    if (row->wts_bits.i == 4 && no_int4)
-        use_8_bits(r, row, &row->wts_bits, s, QC_RULE_INT4, no_int4);
-}
-
-void qc_decide_fusion(struct qc_resolver *r, struct qc_row *row)
-{
-    const struct qc_layer *l = row->layer;
-    const struct qc_value *skip = r->skip_fusion[l - r->m->layers];
-
-    if (!qc_traits_of(r, l).fusable || (r->m->graph_known && !l->bn))
-        return;
-    row->fuse = r->plan->do_fusion;
-    row->fuse.was = NULL;
-    if (!skip || !row->fuse.i)
-        return;
-    row->fuse = qc_setting_bool(QC_BY_LAYER, skip->loc, false);
-    row->fuse.why = skip->loc.file == r->plan->record
-                        ? "skip_fusion of the record"
-                        : "skip_fusion_layers";
-    row->fuse.was = &r->plan->do_fusion;
-}
-
-/* ---- what the rules did, block by block ---- */
-
-static const char *words_for_types(struct qc_resolver *r,
-                                   const struct qc_layers_hit *hit)
-{
-    return qc_format(r->qc,
-                     "an override makes it explicit: override_layer_types { "
-                     "layer_type: \"%.*s\" ... channel_wise: false ... }",
-                     QC_ARG(hit->at[0]->type))
-        .ptr;
-}
-
-static void report_channel_wise(struct qc_resolver *r, struct qc_source *s)
-{
-    const struct qc_layers_hit *hit = &s->hit[QC_RULE_CHANNEL_WISE];
-    struct qc_diag *d;
-
-    if (!hit->count)
-        return;
-    d = qc_report(r->qc, QC_RES_CHANNEL_WISE_COMMON, s->v.channel_wise.loc,
-                  "'channel_wise' does not exist for layers of type '%.*s', "
-                  "which have one scale for all weights: %s",
-                  QC_ARG(hit->at[0]->type),
-                  qc_hit_names(r->qc, s->loc.file, hit));
-    qc_help(r->qc, d, "%s", words_for_types(r, hit));
-}
-
-static void report_downgrades(struct qc_resolver *r, struct qc_source *s)
-{
-    const struct {
-        enum qc_rule rule;
-        enum qc_key key;
-        struct qc_loc loc;
-        const char *text;
-    } all[] = {
-        {QC_RULE_INT16,         QC_RES_INT16_DOWNGRADE,               s->v.act_bits.loc,
-         "activations stay at 8 bits, this type has no 16"                                                                                     },
-        {QC_RULE_INT16_NO_BIAS,
-         s->level == QC_BY_TYPE ? QC_RES_BITS : QC_RES_INT16_NO_BIAS,
-         s->v.act_bits.loc,                                                                  "16-bit activations of a linear layer need a bias"},
-        {QC_RULE_BITS67,        QC_RES_BITS_DOWNGRADE,                s->v.wts_bits.loc,
-         "weights stay at 8 bits, only Conv2d has 6 and 7"                                                                                     },
-        {QC_RULE_INT4,          QC_RES_INT4_DOWNGRADE,                s->v.wts_bits.loc,
-         "weights stay at 8 bits, 4 cannot be packed (grouped, or an odd "
-         "number of input channels)"                                                                                                           },
-        {QC_RULE_BALANCER,      QC_RES_DMQ_DROPPED,                   s->v.dmq_balancer.loc,
-         "dmq_balancer is left out, this type has none"                                                                                        },
-        {QC_RULE_SYMMETRIC,     QC_RES_SYMMETRIC_ONLY,                s->v.asymmetric.loc,
-         "activations stay symmetric, this type has no offset"                                                                                 },
-    };
-    size_t i;
-
-    for (i = 0; i < sizeof(all) / sizeof(*all); i++) {
-        const struct qc_layers_hit *hit = &s->hit[all[i].rule];
-
-        if (hit->count)
-            qc_report(r->qc, all[i].key, all[i].loc, "%s: %s", all[i].text,
-                      qc_hit_names(r->qc, s->loc.file, hit));
-    }
-}
-
-void qc_report_rules(struct qc_resolver *r, struct qc_source *s)
-{
-    report_channel_wise(r, s);
-    report_downgrades(r, s);
-}
-
-/* ---- blocks without effect ---- */
-
-/* Values out of range in a block that decides no layer: AMCT never looks at
- * them. The checks of the file alone have reported them as errors. */
-static bool is_range(enum qc_key key)
-{
-    static const char *const ranges[] = {"sem.range-order", "sem.search-step",
-                                         "sem.percentile",  "sem.num-of-bins",
-                                         "sem.range",       "sem.clip",
-                                         "sem.quant-bits",  "sem.not-finite"};
-    size_t i;
-
-    for (i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
-        if (strcmp(qc_key_name(key), ranges[i]) == 0)
-            return true;
-    return false;
-}
-
-static void soften_ranges(struct qc_resolver *r, const struct qc_source *s)
-{
-    struct qc_file *f = (struct qc_file *)(uintptr_t)s->loc.file;
-    struct qc_diag *d;
-
-    if (r->qc->severity[QC_RES_RANGE_UNUSED] >= QC_ERROR || !f)
-        return;
-    for (d = f->diags; d; d = d->next) {
-        if (d->severity != QC_ERROR || d->loc.at < s->node->loc.at ||
-            d->loc.at >= s->node->end || !is_range(d->key))
-            continue;
-        d->severity = QC_WARNING;
-        f->errors--;
-        f->warnings++;
-    }
-}
-
-static void report_unused(struct qc_resolver *r, const struct qc_source *s)
-{
-    const struct qc_file *f = s->loc.file;
-    struct qc_layer *l;
-
-    if (s->level == QC_BY_TYPE) {
-        qc_report(r->qc, QC_RES_OVERRIDE_UNUSED, s->name->loc,
-                  "the override of type %s decides no layer",
-                  qc_quoted(r->qc, f, s->name->text));
-        return;
-    }
-    l = qc_find_layer(r->m, s->name->text);
-    if (l && r->by_layer[l - r->m->layers] == s)
-        qc_report(r->qc, QC_RES_OVERRIDE_UNUSED, s->name->loc,
-                  "the layer %s cannot be quantized%s%s, so that its override "
-                  "has no effect",
-                  qc_layer_words(r->qc, f, l), l->why_not ? ": " : "",
-                  l->why_not ? l->why_not : "");
-}
-
-static void report_skipped(struct qc_resolver *r, const struct qc_source *s)
-{
-    struct qc_diag *d;
-
-    d = qc_report(r->qc, QC_RES_NO_EFFECT, s->name->loc,
-                  s->level == QC_BY_TYPE
-                      ? "the override of type %s decides skipped layers only"
-                      : "the layer %s is skipped, so that its override has no "
-                        "effect",
-                  qc_quoted(r->qc, s->loc.file, s->name->text));
-    if (s->skipped->enabled.loc.file)
-        qc_note(r->qc, d, s->skipped->enabled.loc, "skipped here");
-}
-
-/* config.json lists layers one by one: there is nothing to override. */
-static bool is_simple(const struct qc_resolver *r)
-{
-    return r->plan->kind == QC_KIND_CALIB || r->plan->kind == QC_KIND_RETRAIN;
-}
-
-static bool names_something(const struct qc_source *s)
-{
-    return s->name && s->name->set && !s->name->poisoned &&
-           (s->level == QC_BY_TYPE || s->level == QC_BY_LAYER);
-}
-
-/* Did the type that the block names exist? Else it has been reported. */
-static bool is_known_type(const struct qc_resolver *r,
-                          const struct qc_source *s)
-{
-    int op;
-
-    for (op = 0; op < QRT_OP_KINDS; op++)
-        if (r->by_op[op] == s)
-            return true;
-    return false;
-}
-
-void qc_report_sources(struct qc_resolver *r)
-{
-    size_t i;
-
-    for (i = 0; i < r->source_count; i++) {
-        struct qc_source *s = r->sources[i];
-
-        qc_report_rules(r, s);
-        if (s->users == 0 && s->node)
-            soften_ranges(r, s);
-        if (!names_something(s) || !is_simple(r) ||
-            (s->level == QC_BY_TYPE && !is_known_type(r, s)))
-            continue;
-        if (s->users == 0)
-            report_unused(r, s);
-        else if (s->enabled == 0)
-            report_skipped(r, s);
-    }
-}
-
 /* ---- the model ---- */
 
 /* A layer called like a global key would be lost in config.json. */
@@ -716,6 +458,7 @@ static void start(struct qc_resolver *r, const struct qc_doc *config,
     p->config = config ? config->file : NULL;
     p->record = record ? record->file : NULL;
     p->kind = config ? config->kind : QC_KIND_AUTO;
+    p->dialect = r->o->dialect;
     p->retrain = p->kind == QC_KIND_RETRAIN || p->kind == QC_KIND_JSON_RETRAIN;
     r->retrain = p->retrain;
     r->file = config ? config->file : record ? record->file : r->m->file;
@@ -735,7 +478,9 @@ struct qc_plan *qc_resolve(struct qc *qc, const struct qc_doc *config,
     r.m = model ? model : model_of(qc, config, record);
     if (!r.m)
         return NULL;
-    if (config)
+    if (config && config->file->json)
+        qc_json_meets_model(qc, config, model);
+    else if (config)
         raise_unsupported(config->file);
     if (record)
         raise_unsupported(record->file);
@@ -745,7 +490,8 @@ struct qc_plan *qc_resolve(struct qc *qc, const struct qc_doc *config,
     if (record)
         qc_read_record(&r, record->bound);
     resolve_form(&r, config);
-    qc_report_sources(&r);
+    qc_report_rules(&r);
+    qc_report_unused(&r);
     check_nothing(&r);
     qc_attach_record(&r, config != NULL);
     qc_advise(&r);

@@ -7,6 +7,8 @@
  *     resolve_json.c     config.json of post-training quantization
  *     layer_names.c      layers and types by name, with suggestions
  *     settings.c         values with their history
+ *     rules.c            what a type of layer allows
+ *     unused.c           blocks that decide nothing
  *     record.c           factors of a record, checked and attached
  *     advice.c           warnings about a finished plan */
 #ifndef QC_RESOLVE_H
@@ -156,6 +158,8 @@ struct qc_row *qc_add_row(struct qc_resolver *r, const struct qc_layer *layer,
 void qc_make_rows(struct qc_resolver *r,
                   void (*decide)(struct qc_resolver *, struct qc_row *,
                                  struct qc_source *));
+/* ---- rules.c ---- */
+
 /* Values that the rules of E.3 and E.9 change: put right in the row, noted in
  * the block. What an override may not ask at all has been reported before. */
 void qc_decide_channel_wise(struct qc_resolver *r, struct qc_row *row,
@@ -163,10 +167,13 @@ void qc_decide_channel_wise(struct qc_resolver *r, struct qc_row *row,
 void qc_decide_bits(struct qc_resolver *r, struct qc_row *row,
                     struct qc_source *s);
 void qc_decide_fusion(struct qc_resolver *r, struct qc_row *row);
-/* One message for each rule that changed values of a block. */
-void qc_report_rules(struct qc_resolver *r, struct qc_source *s);
-/* The same for all blocks, and blocks that decide nothing. */
-void qc_report_sources(struct qc_resolver *r);
+/* One message for each block and rule that changed values of it. */
+void qc_report_rules(struct qc_resolver *r);
+
+/* ---- unused.c ---- */
+
+/* Overrides that decide no layer, or skipped ones only. */
+void qc_report_unused(struct qc_resolver *r);
 
 /* ---- the forms ---- */
 
