@@ -25,6 +25,11 @@ void qc_put_upper(struct qc_out *o, const char *z);
  * be too large. */
 bool qc_emit_image(struct qc_out *o, const struct qc_tables *t, bool words);
 
+/* ---- show.c ---- */
+
+/* An image as text. False after a fault, which is reported. */
+bool qc_show_image(struct qc_out *o, const char *path);
+
 /* ---- emit_plan.c ---- */
 
 /* plan.json: the same plan for programs. False when built without cJSON. */

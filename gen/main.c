@@ -168,31 +168,62 @@ static void write_tables(struct run *r, const struct qc_tables *t)
         qc_commit(outs, n);
 }
 
-static void compile(struct run *r)
+/* The tables of the command line's inputs; null after an error. */
+static struct qc_tables *lowered(struct run *r, const char *command)
 {
     struct qc_lower_options o = {0};
     struct qc_tables *t;
 
     if (!r->o->arg_count && !r->o->record) {
-        fputs("quantc compile: a file is missing: CONFIG, or --record\n",
-              stderr);
+        fprintf(stderr, "quantc %s: a file is missing: CONFIG, or --record\n",
+                command);
         exit(QC_EXIT_USAGE);
     }
     if (!resolve(r))
-        return;
+        return NULL;
     o.prefix = r->o->prefix ? r->o->prefix : "quant";
     t = qc_lower(r->qc, r->plan, &o);
-    if (t && !qc_error_count(r->qc))
-        write_tables(r, t);
+    return qc_error_count(r->qc) ? NULL : t;
 }
-
-/* ---- the other commands ---- */
 
 static void print(struct run *r, struct qc_out *o)
 {
     (void)r;
     qc_commit(&o, 1);
 }
+
+static void compile(struct run *r)
+{
+    struct qc_tables *t = lowered(r, "compile");
+
+    if (t)
+        write_tables(r, t);
+}
+
+static void image(struct run *r)
+{
+    struct qc_tables *t;
+    struct qc_out *o;
+
+    if (!r->o->out) {
+        fputs("quantc image: -o FILE is missing\n", stderr);
+        exit(QC_EXIT_USAGE);
+    }
+    t = lowered(r, "image");
+    o = qc_out_new(r->qc, r->o->out);
+    if (t && qc_emit_image(o, t, !r->o->no_words))
+        qc_commit(&o, 1);
+}
+
+static void show(struct run *r)
+{
+    struct qc_out *o = qc_out_new(r->qc, NULL);
+
+    if (qc_show_image(o, r->o->args[0]))
+        print(r, o);
+}
+
+/* ---- the other commands ---- */
 
 static void check(struct run *r)
 {
@@ -291,7 +322,8 @@ static void configure(struct qc *qc, const struct qc_options *o)
 int main(int argc, char **argv)
 {
     static void (*const commands[QC_CMD_COUNT])(struct run *) = {
-        NULL, compile, check, config, explain, layers, dump, schema};
+        NULL,   compile, check,  config, explain,
+        layers, dump,    schema, image,  show};
     struct qc qc = {0};
     struct qc_options o = {0};
     struct run r = {0};

@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ON(c)      (1u << QC_CMD_##c)
-#define RESOLVES   (ON(COMPILE) | ON(CHECK) | ON(CONFIG) | ON(EXPLAIN))
+#define ON(c) (1u << QC_CMD_##c)
+#define RESOLVES                                                               \
+    (ON(COMPILE) | ON(CHECK) | ON(CONFIG) | ON(EXPLAIN) | ON(IMAGE))
 #define EVERYWHERE 0xFFFFFFFFu
 
 static const struct {

@@ -14,6 +14,8 @@ enum qc_command {
     QC_CMD_LAYERS,
     QC_CMD_DUMP,
     QC_CMD_SCHEMA,
+    QC_CMD_IMAGE,
+    QC_CMD_SHOW,
     QC_CMD_COUNT
 };
 
