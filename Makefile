@@ -154,6 +154,9 @@ demo: deps ## install what is missing, build, and classify real images in intege
 	@$(MAKE) --no-print-directory all
 	@sh examples/digits/demo.sh $(BUILD)/quantc "$(CC)" $(BUILD)
 
+formats: $(BUILD)/schemac ## write docs/formats.md from proto/
+	$(BUILD)/schemac --docs docs/formats.md $(sort $(PROTO_SRC))
+
 # ---- packages ----
 
 deps: ## install the packages that building needs
@@ -180,6 +183,6 @@ clean: ## remove everything that was built
 help: ## print this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
 
-.PHONY: all runtime tests check demo deps deps-check deps-all deps-look install clean help
+.PHONY: all runtime tests check demo formats deps deps-check deps-all deps-look install clean help
 
 -include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*.d $(BUILD)/tests/*.d $(TARGET_BUILD)/obj/*/*.d)
