@@ -16,34 +16,6 @@ static uint32_t first_of(const struct job *job, uint32_t group, uint32_t c)
     return (group * job->outer * job->channels + c) * job->inner;
 }
 
-/* Step and zero point from the extremes of the channel that starts at i. */
-static enum qrt_status derive(const struct job *job, uint32_t i,
-                              struct qrt_quant *quant)
-{
-    int32_t max = INT32_MIN;
-    int32_t min = INT32_MAX;
-
-    for (uint32_t o = 0; o < job->outer; o++) {
-        for (uint32_t end = i + job->inner; i < end; i++) {
-            int32_t v = qrt_load(job->from, job->w, i);
-
-            if (job->from == QRT_BITS) {
-                v = qrt_f32_order((uint32_t)v);
-            }
-            max = v > max ? v : max;
-            min = v < min ? v : min;
-        }
-        i += (job->channels - 1U) * job->inner;
-    }
-    if (job->from == QRT_BITS) { /* NaN and infinity are extremes, too */
-        return qrt_scale_derive(qrt_f32_of_order(max), qrt_f32_of_order(min),
-                                job->p->bits, job->p->asymmetric, QRT_ZERO_ARQ,
-                                quant);
-    }
-    return qrt_scale_derive_fixed(max, min, job->p->frac, job->p->bits,
-                                  job->p->asymmetric, QRT_ZERO_ARQ, quant);
-}
-
 /* rne(f32(f32(w / s) + zero)), the steps of AMCT. */
 static int32_t code_of_bits(uint32_t w, uint32_t step_bits, int32_t zero)
 {
@@ -52,28 +24,72 @@ static int32_t code_of_bits(uint32_t w, uint32_t step_bits, int32_t zero)
     return qrt_f32_to_s32(qrt_f32_add(steps, qrt_f32_from_fixed(zero, 0)));
 }
 
-static void encode(const struct job *job, uint32_t i,
-                   const struct qrt_quant *quant, int8_t *codes)
-{
-    const int32_t half = (int32_t)1 << (job->p->bits - 1U);
-    const uint32_t step_bits = qrt_real_to_f32(quant->scale);
+/* The elements of one channel, twice: extremes first, then codes. */
+struct channel {
+    int32_t max, min; /* patterns by qrt_f32_order, or Q numbers */
     struct qrt_coder coder;
+    uint32_t step_bits;
+    int8_t *codes; /* null: the extremes are wanted */
+};
 
-    qrt_coder_set(&coder, &quant->recip, quant->zero_point, -half, half - 1);
+static void visit(const struct job *job, struct channel *ch, uint32_t i)
+{
+    int32_t v = qrt_load(job->from, job->w, i);
+
+    if (ch->codes != NULL) {
+        if (job->from == QRT_BITS) {
+            v = code_of_bits((uint32_t)v, ch->step_bits, ch->coder.zero);
+            v = qrt_code_of_steps(v - ch->coder.zero, &ch->coder);
+        } else {
+            v = qrt_code_of_fixed(v, job->p->frac, &ch->coder);
+        }
+        ch->codes[i] = (int8_t)v;
+        return;
+    }
+    if (job->from == QRT_BITS) {
+        v = qrt_f32_order((uint32_t)v);
+    }
+    ch->max = v > ch->max ? v : ch->max;
+    ch->min = v < ch->min ? v : ch->min;
+}
+
+static void visit_all(const struct job *job, struct channel *ch, uint32_t i)
+{
     for (uint32_t o = 0; o < job->outer; o++) {
         for (uint32_t end = i + job->inner; i < end; i++) {
-            int32_t v = qrt_load(job->from, job->w, i);
-
-            if (job->from == QRT_BITS) {
-                v = code_of_bits((uint32_t)v, step_bits, coder.zero);
-                v = qrt_clamp32(v, -half, half - 1);
-            } else {
-                v = qrt_code_of_fixed(v, job->p->frac, &coder);
-            }
-            codes[i] = (int8_t)v;
+            visit(job, ch, i);
         }
         i += (job->channels - 1U) * job->inner;
     }
+}
+
+/* Step and zero point from the extremes of the channel that starts at i. */
+static enum qrt_status derive(const struct job *job, struct channel *ch,
+                              uint32_t i, struct qrt_quant *quant)
+{
+    ch->max = INT32_MIN;
+    ch->min = INT32_MAX;
+    ch->codes = NULL;
+    visit_all(job, ch, i);
+    if (job->from == QRT_BITS) { /* NaN and infinity are extremes, too */
+        return qrt_scale_derive(qrt_f32_of_order(ch->max),
+                                qrt_f32_of_order(ch->min), job->p->bits,
+                                job->p->asymmetric, QRT_ZERO_ARQ, quant);
+    }
+    return qrt_scale_derive_fixed(ch->max, ch->min, job->p->frac, job->p->bits,
+                                  job->p->asymmetric, QRT_ZERO_ARQ, quant);
+}
+
+static void encode(const struct job *job, struct channel *ch, uint32_t i,
+                   const struct qrt_quant *quant, int8_t *codes)
+{
+    const int32_t half = (int32_t)1 << (job->p->bits - 1U);
+
+    qrt_coder_set(&ch->coder, &quant->recip, quant->zero_point, -half,
+                  half - 1);
+    ch->step_bits = qrt_real_to_f32(quant->scale);
+    ch->codes = codes;
+    visit_all(job, ch, i);
 }
 
 static enum qrt_status check(const struct job *job,
@@ -126,18 +142,20 @@ static enum qrt_status each(const struct job *job, bool trial,
                             struct qrt_arq_result *out, int8_t *codes)
 {
     struct qrt_quant quant;
+    struct channel ch;
     uint32_t index = 0;
 
     for (uint32_t g = 0; g < job->groups; g++) {
         for (uint32_t c = 0; c < job->channels; c++, index++) {
-            enum qrt_status status = derive(job, first_of(job, g, c), &quant);
+            enum qrt_status status =
+                derive(job, &ch, first_of(job, g, c), &quant);
 
             if (status != QRT_OK) {
                 return status;
             }
             if (!trial) {
                 store(out, index, &quant);
-                encode(job, first_of(job, g, c), &quant, codes);
+                encode(job, &ch, first_of(job, g, c), &quant, codes);
             }
         }
     }

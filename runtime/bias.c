@@ -49,7 +49,7 @@ enum qrt_status qrt_bias_quantize(const uint32_t *bias, uint32_t count,
     if (dequant_count != 1 && dequant_count != count) {
         return QRT_ERR_SIZE;
     }
-    status = qrt_check_reals(dequant, dequant_count, 160);
+    status = qrt_check_reals(dequant, dequant_count, -148, 128);
     for (uint32_t i = 0; status == QRT_OK && i < count; i++) {
         status = quantize(bias[i], dequant[i * step], &q);
     }

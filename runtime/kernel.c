@@ -1,6 +1,48 @@
 /* Argument checks, and the general loop behind quantize and requantize. */
 #include "kernel.h"
 
+int32_t qrt_load(enum qrt_type type, const void *p, uint32_t i)
+{
+    switch (type) {
+    case QRT_S4: {
+        uint32_t pair = ((const uint8_t *)p)[i >> 1];
+
+        return (int32_t)(((pair >> (4U * (i & 1U))) & 15U) ^ 8U) - 8;
+    }
+    case QRT_S8:
+        return ((const int8_t *)p)[i];
+    case QRT_S16:
+        return ((const int16_t *)p)[i];
+    case QRT_S32:
+    case QRT_BITS:
+        break;
+    }
+    return ((const int32_t *)p)[i];
+}
+
+void qrt_store(enum qrt_type type, void *p, uint32_t i, int32_t v)
+{
+    switch (type) {
+    case QRT_S4: {
+        uint8_t *pair = (uint8_t *)p + (i >> 1);
+        uint32_t nibble = (uint32_t)v & 15U;
+
+        *pair = (uint8_t)((i & 1U) == 0 ? nibble : *pair | nibble << 4);
+        break;
+    }
+    case QRT_S8:
+        ((int8_t *)p)[i] = (int8_t)v;
+        break;
+    case QRT_S16:
+        ((int16_t *)p)[i] = (int16_t)v;
+        break;
+    case QRT_S32:
+    case QRT_BITS:
+        ((int32_t *)p)[i] = v;
+        break;
+    }
+}
+
 enum qrt_status qrt_check_shape(const struct qrt_shape *shape,
                                 uint32_t *channels, uint32_t *count)
 {
@@ -29,24 +71,13 @@ enum qrt_status qrt_check_shape(const struct qrt_shape *shape,
 }
 
 enum qrt_status qrt_check_reals(const struct qrt_real *a, uint32_t count,
-                                int32_t limit)
+                                int32_t lo, int32_t hi)
 {
     if (a == NULL) {
         return QRT_ERR_NULL;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        if (a[i].m < (int32_t)1 << 30 || a[i].e < -limit || a[i].e > limit) {
-            return QRT_ERR_RANGE;
-        }
-    }
-    return QRT_OK;
-}
-
-enum qrt_status qrt_check_codes(const int32_t *code, uint32_t count, int32_t lo,
-                                int32_t hi)
-{
-    for (uint32_t i = 0; code != NULL && i < count; i++) {
-        if (code[i] < lo || code[i] > hi) {
+    for (; count != 0; count--, a++) {
+        if (a->m < (int32_t)1 << 30 || a->e < lo || a->e > hi) {
             return QRT_ERR_RANGE;
         }
     }
@@ -71,11 +102,10 @@ static int32_t code_limit(enum qrt_type to)
 }
 
 enum qrt_status qrt_coding_check(const void *x, const struct qrt_shape *shape,
-                                 const struct qrt_coding *c, enum qrt_type to,
-                                 const void *out, uint32_t *count)
+                                 struct qrt_coding *c, enum qrt_type codes,
+                                 const void *out)
 {
-    uint32_t channels = 0;
-    int32_t limit = code_limit(to);
+    const int32_t limit = code_limit(codes);
     enum qrt_status status;
 
     if (x == NULL || out == NULL) {
@@ -85,16 +115,19 @@ enum qrt_status qrt_coding_check(const void *x, const struct qrt_shape *shape,
         c->frac > 160) {
         return QRT_ERR_RANGE;
     }
-    status = qrt_check_shape(shape, &channels, count);
-    if (status == QRT_OK && to == QRT_S4 && (*count & 1U) != 0) {
+    status = qrt_check_shape(shape, &c->channels, &c->count);
+    if (status == QRT_OK && codes == QRT_S4 && (c->count & 1U) != 0) {
         status = QRT_ERR_SIZE;
     }
     if (status == QRT_OK) {
-        status = qrt_check_reals(c->mult, channels, 110);
+        status = qrt_check_reals(c->mult, c->channels, -c->span, c->span);
     }
-    if (status == QRT_OK) {
-        status = qrt_check_codes(c->zero, c->zeros != 0 ? 1U : channels, -limit,
-                                 limit - 1);
+    for (uint32_t i = 0; status == QRT_OK && i < c->channels; i++) {
+        int32_t zero = qrt_zero_of(c, i);
+
+        if (zero < -limit || zero > limit) {
+            status = QRT_ERR_RANGE;
+        }
     }
     return status;
 }
@@ -110,48 +143,52 @@ void qrt_coder_set(struct qrt_coder *coder, const struct qrt_real *mult,
     coder->hi = hi - zero;
 }
 
-void qrt_coder_setup(struct qrt_coder *coder, const struct qrt_coding *c,
-                     uint32_t channel)
-{
-    int32_t zero = 0;
-
-    if (c->zero != NULL) {
-        zero = c->zero[c->zeros != 0 ? 0 : channel];
-    }
-    qrt_coder_set(coder, &c->mult[channel], zero, c->lo, c->hi);
-    if (c->round_first) {
-        coder->tie = 0;
-    }
-}
-
 int32_t qrt_code_of_fixed(int32_t x, int32_t frac, const struct qrt_coder *c)
 {
     return qrt_code_of_steps(
         qrt_mul_shift_half_even(x, c->m, c->base - 118 + frac, c->tie), c);
 }
 
+/* Codes elements [i, end), binary32 patterns, with one set of constants. */
+static QRT_NOINLINE void run_of_bits(const uint32_t *x,
+                                     const struct qrt_coder *coder,
+                                     enum qrt_type to, void *out, uint32_t i,
+                                     uint32_t end)
+{
+    for (; i < end; i++) {
+        int32_t v = qrt_code_of_steps(qrt_steps_of_bits(x[i], coder), coder);
+
+        if (to == QRT_S8) {
+            ((int8_t *)out)[i] = (int8_t)v;
+        } else {
+            qrt_store(to, out, i, v);
+        }
+    }
+}
+
 void qrt_coding_run(enum qrt_type from, const void *x,
                     const struct qrt_shape *shape, const struct qrt_coding *c,
-                    enum qrt_type to, void *out, uint32_t count)
+                    enum qrt_type to, void *out)
 {
     struct qrt_walk walk = {0, 0, 0};
     struct qrt_coder coder;
-    uint32_t end = 0;
 
-    for (uint32_t i = 0; i < count; i++) {
-        int32_t v = qrt_load(from, x, i);
+    for (uint32_t i = 0; i < c->count;) {
+        const uint32_t end = i + shape->inner;
 
-        if (i == end) {
-            qrt_coder_setup(&coder, c, walk.channel);
-            qrt_walk_next(&walk, shape);
-            end += shape->inner;
+        qrt_coder_set(&coder, &c->mult[walk.channel],
+                      qrt_zero_of(c, walk.channel), c->lo, c->hi);
+        if (c->round_first) {
+            coder.tie = 0;
         }
+        qrt_walk_next(&walk, shape);
         if (from == QRT_BITS) {
-            v = qrt_code_of_steps(qrt_steps_of_bits((uint32_t)v, &coder),
-                                  &coder);
-        } else {
-            v = qrt_code_of_fixed(v, c->frac, &coder);
+            run_of_bits(x, &coder, to, out, i, end);
+            i = end;
         }
-        qrt_store(to, out, i, v);
+        for (; i < end; i++) {
+            qrt_store(to, out, i,
+                      qrt_code_of_fixed(qrt_load(from, x, i), c->frac, &coder));
+        }
     }
 }

@@ -8,49 +8,11 @@
 #include "fixed.h"
 
 /* Element i of a buffer; signed, or the bit pattern of a binary32. */
-static inline int32_t qrt_load(enum qrt_type type, const void *p, uint32_t i)
-{
-    switch (type) {
-    case QRT_S4: {
-        uint32_t pair = ((const uint8_t *)p)[i >> 1];
-
-        return (int32_t)(((pair >> (4U * (i & 1U))) & 15U) ^ 8U) - 8;
-    }
-    case QRT_S8:
-        return ((const int8_t *)p)[i];
-    case QRT_S16:
-        return ((const int16_t *)p)[i];
-    case QRT_S32:
-    case QRT_BITS:
-        break;
-    }
-    return ((const int32_t *)p)[i];
-}
+int32_t qrt_load(enum qrt_type type, const void *p, uint32_t i);
 
 /* Stores code v, which must fit. Pairs of 4 bits are written in ascending
  * order: the even element clears its neighbour. */
-static inline void qrt_store(enum qrt_type type, void *p, uint32_t i, int32_t v)
-{
-    switch (type) {
-    case QRT_S4: {
-        uint8_t *pair = (uint8_t *)p + (i >> 1);
-        uint32_t nibble = (uint32_t)v & 15U;
-
-        *pair = (uint8_t)((i & 1U) == 0 ? nibble : *pair | nibble << 4);
-        break;
-    }
-    case QRT_S8:
-        ((int8_t *)p)[i] = (int8_t)v;
-        break;
-    case QRT_S16:
-        ((int16_t *)p)[i] = (int16_t)v;
-        break;
-    case QRT_S32:
-    case QRT_BITS:
-        ((int32_t *)p)[i] = v;
-        break;
-    }
-}
+void qrt_store(enum qrt_type type, void *p, uint32_t i, int32_t v);
 
 /* The runs of a shape: `inner` neighbours that share a channel. */
 struct qrt_walk {
@@ -78,40 +40,39 @@ static inline void qrt_walk_next(struct qrt_walk *w,
 enum qrt_status qrt_check_shape(const struct qrt_shape *shape,
                                 uint32_t *channels, uint32_t *count);
 
-/* QRT_OK if all are normalised, positive and have an exponent in
- * [-limit, limit]; else QRT_ERR_NULL or QRT_ERR_RANGE. */
+/* QRT_OK if all are normalised, positive and have an exponent in [lo, hi];
+ * else QRT_ERR_NULL or QRT_ERR_RANGE. */
 enum qrt_status qrt_check_reals(const struct qrt_real *a, uint32_t count,
-                                int32_t limit);
+                                int32_t lo, int32_t hi);
 
-/* QRT_OK if all codes (null: all 0) lie in [lo, hi]. */
-enum qrt_status qrt_check_codes(const int32_t *code, uint32_t count, int32_t lo,
-                                int32_t hi);
-
-/* What quantize and requantize have in common. */
+/* What quantize, requantize and dequantize have in common. */
 struct qrt_coding {
-    const struct qrt_real *mult; /* [channels]                             */
-    const int32_t *zero;         /* null: all 0                            */
-    uint32_t zeros;              /* entries of zero: 1 or channels; set by
-                                    the caller to 1 or left 0 for channels */
-    int32_t frac;                /* of the input                           */
-    int32_t lo, hi;              /* clamp                                  */
-    bool round_first;            /* QRT_ROUND_THEN_ADD                     */
+    const struct qrt_real *mult; /* [channels] exponents within +-span     */
+    int32_t span;
+    const int32_t *zero;      /* null: all 0                            */
+    int32_t frac;             /* of the Q side, [-160, 160]             */
+    int32_t lo, hi;           /* clamp                                  */
+    bool one_zero;            /* zero has one entry, not [channels]     */
+    bool round_first;         /* QRT_ROUND_THEN_ADD                     */
+    uint32_t count, channels; /* set by the check                       */
 };
 
-/* Checks everything about a job but the input type, sets *count. */
+/* Checks everything about a job but the other type. `codes` is the type of
+ * the codes: s4, s8 or s16. Zero points may be one above the codes. */
 enum qrt_status qrt_coding_check(const void *x, const struct qrt_shape *shape,
-                                 const struct qrt_coding *c, enum qrt_type to,
-                                 const void *out, uint32_t *count);
+                                 struct qrt_coding *c, enum qrt_type codes,
+                                 const void *out);
 
-/* The job of a quantize call in these terms; QRT_ERR_NULL, QRT_ERR_RANGE. */
-enum qrt_status qrt_quantize_describe(enum qrt_type from,
-                                      const struct qrt_quantize *p,
-                                      enum qrt_type to, struct qrt_coding *c);
-
-/* The general loop, any types; the job is checked. */
+/* The general loop from any type to codes; the job is checked. */
 void qrt_coding_run(enum qrt_type from, const void *x,
                     const struct qrt_shape *shape, const struct qrt_coding *c,
-                    enum qrt_type to, void *out, uint32_t count);
+                    enum qrt_type to, void *out);
+
+/* The zero point of a channel. */
+static inline int32_t qrt_zero_of(const struct qrt_coding *c, uint32_t channel)
+{
+    return c->zero == NULL ? 0 : c->zero[c->one_zero ? 0 : channel];
+}
 
 /* The constants of one channel. */
 struct qrt_coder {
@@ -126,10 +87,6 @@ struct qrt_coder {
 /* tie is set to zero; lo and hi are codes. */
 void qrt_coder_set(struct qrt_coder *coder, const struct qrt_real *mult,
                    int32_t zero, int32_t lo, int32_t hi);
-
-/* The constants of a channel of a job. */
-void qrt_coder_setup(struct qrt_coder *coder, const struct qrt_coding *c,
-                     uint32_t channel);
 
 /* Clamp, then zero point: in this order nothing can overflow. */
 QRT_INLINE int32_t qrt_code_of_steps(int32_t steps, const struct qrt_coder *c)

@@ -207,7 +207,8 @@ enum qrt_order {
 
 struct qrt_quantize {
     const struct qrt_real *recip; /* [channels] 1 / step, e in [-110, 110] */
-    const int32_t *zero_point;    /* [channels] codes; null: all 0         */
+    const int32_t *zero_point;    /* [channels] in [-2^(b-1), 2^(b-1)], b
+                                     bits of the output type; null: all 0  */
     int32_t frac;                 /* x is Q(frac), [-160, 160]; not used
                                      for bit patterns                      */
     uint8_t bits;                 /* of the codes: [2, 8], s16 [2, 16], s4 4 */
@@ -229,11 +230,6 @@ enum qrt_status qrt_quantize_any(enum qrt_type from, const void *x,
                                  const struct qrt_quantize *p, enum qrt_type to,
                                  void *out);
 
-/* qrt_quantize_any(QRT_BITS, ..., QRT_S8, ...) with an inlined loop. */
-enum qrt_status qrt_quantize_bits_s8(const uint32_t *x,
-                                     const struct qrt_shape *shape,
-                                     const struct qrt_quantize *p, int8_t *out);
-
 /* clang-format off */
 #define QRT_QUANTIZE_VARIANT(name, from, from_type, to, to_type)             \
     static inline enum qrt_status name(const from_type *x,                   \
@@ -249,6 +245,7 @@ QRT_QUANTIZE_VARIANT(qrt_quantize_s32_s4,   QRT_S32,  int32_t,  QRT_S4,  uint8_t
 QRT_QUANTIZE_VARIANT(qrt_quantize_s32_s8,   QRT_S32,  int32_t,  QRT_S8,  int8_t)
 QRT_QUANTIZE_VARIANT(qrt_quantize_s32_s16,  QRT_S32,  int32_t,  QRT_S16, int16_t)
 QRT_QUANTIZE_VARIANT(qrt_quantize_bits_s4,  QRT_BITS, uint32_t, QRT_S4,  uint8_t)
+QRT_QUANTIZE_VARIANT(qrt_quantize_bits_s8,  QRT_BITS, uint32_t, QRT_S8,  int8_t)
 QRT_QUANTIZE_VARIANT(qrt_quantize_bits_s16, QRT_BITS, uint32_t, QRT_S16, int16_t)
 /* clang-format on */
 
@@ -269,7 +266,7 @@ enum qrt_status qrt_requantize_any(const int32_t *acc,
                                    const struct qrt_edge *edge,
                                    enum qrt_type to, void *out);
 
-/* The same with an inlined loop. */
+/* The same for int8, by a loop of its own. */
 enum qrt_status qrt_requantize_s8(const int32_t *acc,
                                   const struct qrt_shape *shape,
                                   const struct qrt_edge *edge, int8_t *out);
@@ -294,7 +291,7 @@ static inline enum qrt_status qrt_requantize_s4(const int32_t *acc,
 
 struct qrt_dequantize {
     const struct qrt_real *scale; /* [channels] step                       */
-    const int32_t *zero_point;    /* [channels] in [-32768, 32767]; null:
+    const int32_t *zero_point;    /* [channels] in [-32768, 32768]; null:
                                      all 0                                 */
     int32_t frac;                 /* of the result, [-160, 160]; not used
                                      for bit patterns                      */
@@ -336,7 +333,7 @@ QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s32_bits, QRT_S32, int32_t, QRT_BITS, uint
 
 struct qrt_antiquantize {
     const struct qrt_real *scale; /* [channels]                            */
-    const int32_t *offset;        /* [channels] in [-32767, 32768]; null:
+    const int32_t *offset;        /* [channels] in [-32768, 32768]; null:
                                      all 0                                 */
     int32_t frac;                 /* as in struct qrt_dequantize           */
     bool sqrt_mode;               /* multiply by the scale twice           */
@@ -542,7 +539,7 @@ struct qrt_ulq_sums {
     int64_t upper; /* sum of g where x was above the upper level        */
     int64_t lower; /* sum of g where x was below the lower level        */
     int64_t inner; /* sum of g * error in Q16 elsewhere                 */
-    uint64_t load; /* bound of the sums of |g| so far                   */
+    uint32_t load; /* bound of the sum of |g| so far, in 2^15 */
 };
 
 /* Gradient of the input, and the sums behind the gradients of the limits.

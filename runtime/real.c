@@ -13,6 +13,15 @@ static bool is_scale(struct qrt_real a)
     return a.m >= MANTISSA_ONE && a.e >= EXPONENT_MIN && a.e <= EXPONENT_MAX;
 }
 
+static enum qrt_status check(struct qrt_real a, struct qrt_real b,
+                             const struct qrt_real *out)
+{
+    if (out == NULL) {
+        return QRT_ERR_NULL;
+    }
+    return is_scale(a) && is_scale(b) ? QRT_OK : QRT_ERR_RANGE;
+}
+
 /* Stores m * 2^e rounded to 31 bits; m > 0, its last bit may be sticky. */
 static enum qrt_status store(uint64_t m, int32_t e, struct qrt_real *out)
 {
@@ -91,11 +100,10 @@ enum qrt_status qrt_real_from_fixed(int32_t x, int32_t frac,
 enum qrt_status qrt_real_mul(struct qrt_real a, struct qrt_real b,
                              struct qrt_real *out)
 {
-    if (out == NULL) {
-        return QRT_ERR_NULL;
-    }
-    if (!is_scale(a) || !is_scale(b)) {
-        return QRT_ERR_RANGE;
+    enum qrt_status status = check(a, b, out);
+
+    if (status != QRT_OK) {
+        return status;
     }
     return store((uint64_t)(uint32_t)a.m * (uint32_t)b.m, a.e + b.e - 62, out);
 }
@@ -103,13 +111,11 @@ enum qrt_status qrt_real_mul(struct qrt_real a, struct qrt_real b,
 enum qrt_status qrt_real_div(struct qrt_real a, struct qrt_real b,
                              struct qrt_real *out)
 {
+    enum qrt_status status = check(a, b, out);
     uint64_t q, rest;
 
-    if (out == NULL) {
-        return QRT_ERR_NULL;
-    }
-    if (!is_scale(a) || !is_scale(b)) {
-        return QRT_ERR_RANGE;
+    if (status != QRT_OK) {
+        return status;
     }
     /* 31 bits, one to round and one that tells a tie from a little more. */
     q = qrt_udiv64((uint64_t)(uint32_t)a.m << 32, (uint32_t)b.m, &rest);

@@ -1,24 +1,24 @@
 /* Requantize: accumulators to the codes of the next layer. */
 #include "kernel.h"
 
-/* The job in common terms. */
-static enum qrt_status describe(const int32_t *acc,
-                                const struct qrt_shape *shape,
-                                const struct qrt_edge *edge, enum qrt_type to,
-                                const void *out, struct qrt_coding *c,
-                                uint32_t *count)
+/* The job in common terms, and its checks. */
+static enum qrt_status prepare(const int32_t *acc,
+                               const struct qrt_shape *shape,
+                               const struct qrt_edge *edge, enum qrt_type to,
+                               const void *out, struct qrt_coding *c)
 {
     if (edge == NULL) {
         return QRT_ERR_NULL;
     }
     c->mult = edge->requant;
+    c->span = 110;
     c->zero = &edge->zero_point;
-    c->zeros = 1;
+    c->one_zero = true;
     c->frac = 0;
     c->lo = edge->code_min;
     c->hi = edge->code_max;
     c->round_first = false;
-    return qrt_coding_check(acc, shape, c, to, out, count);
+    return qrt_coding_check(acc, shape, c, to, out);
 }
 
 enum qrt_status qrt_requantize_any(const int32_t *acc,
@@ -27,11 +27,10 @@ enum qrt_status qrt_requantize_any(const int32_t *acc,
                                    enum qrt_type to, void *out)
 {
     struct qrt_coding c;
-    uint32_t count = 0;
-    enum qrt_status status = describe(acc, shape, edge, to, out, &c, &count);
+    enum qrt_status status = prepare(acc, shape, edge, to, out, &c);
 
     if (status == QRT_OK) {
-        qrt_coding_run(QRT_S32, acc, shape, &c, to, out, count);
+        qrt_coding_run(QRT_S32, acc, shape, &c, to, out);
     }
     return status;
 }
@@ -55,41 +54,26 @@ static QRT_NOINLINE void row(const int32_t *acc, const struct qrt_real *r,
     } while (out != end);
 }
 
-/* Whether row() can take all multipliers: below 1/4, not below 2^-32. */
-static bool all_small(const struct qrt_real *r, uint32_t count)
-{
-    for (; count != 0; count--, r++) {
-        if ((uint32_t)(-2 - r->e) > 29U) {
-            return false;
-        }
-    }
-    return true;
-}
-
 enum qrt_status qrt_requantize_s8(const int32_t *acc,
                                   const struct qrt_shape *shape,
                                   const struct qrt_edge *edge, int8_t *out)
 {
     struct qrt_coding c;
     struct qrt_walk walk = {0, 0, 0};
-    uint32_t count = 0;
     uint32_t step, run;
-    enum qrt_status status =
-        describe(acc, shape, edge, QRT_S8, out, &c, &count);
+    enum qrt_status status = prepare(acc, shape, edge, QRT_S8, out, &c);
 
     if (status != QRT_OK) {
         return status;
     }
-    if (!all_small(edge->requant,
-                   shape->channels *
-                       (shape->groups != 0 ? shape->groups : 1U))) {
-        qrt_coding_run(QRT_S32, acc, shape, &c, QRT_S8, out, count);
+    if (qrt_check_reals(edge->requant, c.channels, -31, -2) != QRT_OK) {
+        qrt_coding_run(QRT_S32, acc, shape, &c, QRT_S8, out);
         return QRT_OK;
     }
     /* Channels innermost: one row per pixel instead of one per element. */
-    step = shape->inner == 1 && shape->channels > 1 && shape->groups <= 1;
+    step = shape->inner == 1 && shape->groups <= 1;
     run = step != 0 ? shape->channels : shape->inner;
-    for (uint32_t i = 0; i < count; i += run) {
+    for (uint32_t i = 0; i < c.count; i += run) {
         row(acc + i, edge->requant + walk.channel, step, edge, out + i,
             out + i + run);
         if (step == 0) {

@@ -46,9 +46,7 @@ uint32_t qrt_f32_round(bool negative, uint64_t m, int32_t e)
 
 uint32_t qrt_f32_add(uint32_t a, uint32_t b)
 {
-    uint32_t gap;
-    uint64_t small;
-    int64_t sum;
+    uint32_t gap, large, small, kept;
 
     if (!both_finite(a, b)) {
         return QRT_F32_NAN;
@@ -59,22 +57,20 @@ uint32_t qrt_f32_add(uint32_t a, uint32_t b)
         a = b;
         b = t;
     }
+    /* 31 bits each: the 7 below the mantissa hold what can still matter after
+     * a loss of one leading bit; more is lost only if gap <= 1, exactly. */
     gap = (uint32_t)(exponent(a) - exponent(b));
-    small = (uint64_t)mantissa(b) << 32;
-    if (gap > 60) {
-        small = small != 0;
-    } else {
-        uint64_t lost = small & (((uint64_t)1 << gap) - 1U);
-
-        small = (small >> gap) | (lost != 0);
+    large = mantissa(a) << 7;
+    small = mantissa(b) << 7;
+    kept = gap < 32 ? small >> gap : 0;
+    if (gap >= 32 ? small != 0 : kept << gap != small) {
+        kept |= 1U;
     }
-    sum = (int64_t)((uint64_t)mantissa(a) << 32);
-    sum += qrt_signed64(small, ((a ^ b) & QRT_F32_SIGN) != 0);
-    if (sum == 0) { /* -0 only from two of them */
+    large = ((a ^ b) & QRT_F32_SIGN) != 0 ? large - kept : large + kept;
+    if (large == 0) { /* -0 only from two of them */
         return a & b & QRT_F32_SIGN;
     }
-    return qrt_f32_round((a & QRT_F32_SIGN) != 0, (uint64_t)sum,
-                         exponent(a) - 32);
+    return qrt_f32_round((a & QRT_F32_SIGN) != 0, large, exponent(a) - 7);
 }
 
 uint32_t qrt_f32_sub(uint32_t a, uint32_t b)

@@ -2,12 +2,14 @@
 #include "kernel.h"
 #include "softf32.h"
 
-#define LOAD_MAX ((uint64_t)1 << 46)
+#define LOAD_MAX ((uint32_t)1 << 31)
 
 /* ------------------------------------------------------------- limits */
 
-static bool is_real(const struct qrt_real *r)
+/* The binary32 next to a limit; false if that is no normalised number. */
+static bool limit_bits(const struct qrt_real *r, uint32_t *bits)
 {
+    *bits = qrt_real_to_f32(*r);
     if (r->m == 0) {
         return r->e == 0;
     }
@@ -15,26 +17,11 @@ static bool is_real(const struct qrt_real *r)
 }
 
 /* The width test of the first fallback. */
-static bool too_narrow(uint32_t max_bits, uint32_t min_bits, bool strict)
+static bool too_narrow(uint32_t max, uint32_t min, bool strict)
 {
-    int32_t width = qrt_f32_order(qrt_f32_sub(max_bits, min_bits));
+    int32_t width = qrt_f32_order(qrt_f32_sub(max, min));
 
     return strict ? width <= (int32_t)QRT_F32_EPS : width == 0;
-}
-
-static void choose_limits(const struct qrt_ulq_clips *clips, uint32_t *max_bits,
-                          uint32_t *min_bits)
-{
-    *max_bits = qrt_real_to_f32(clips->max);
-    *min_bits = clips->fixed_min ? 0 : qrt_real_to_f32(clips->min);
-    if (too_narrow(*max_bits, *min_bits, clips->strict_width)) {
-        *max_bits = qrt_real_to_f32(clips->max_init);
-        *min_bits = qrt_real_to_f32(clips->min_init);
-    } else if (qrt_f32_is_negative(*max_bits)) {
-        *max_bits = qrt_real_to_f32(clips->max_init);
-    } else if (qrt_f32_order(*min_bits) > 0) {
-        *min_bits = qrt_real_to_f32(clips->min_init);
-    }
 }
 
 /* rne(v) - v in Q16 for v = f32(limit / s), |v| <= 2^16. In binary32, as AMCT:
@@ -67,27 +54,38 @@ static int32_t error_q16(int32_t x, int32_t frac, const struct qrt_real *recip)
 enum qrt_status qrt_ulq_prepare(const struct qrt_ulq_clips *clips,
                                 struct qrt_ulq_step *out)
 {
-    uint32_t max_bits, min_bits, step_bits;
+    uint32_t max, min, max_init, min_init, step;
     enum qrt_status status;
 
     if (clips == NULL || out == NULL) {
         return QRT_ERR_NULL;
     }
-    if (!is_real(&clips->max) || !is_real(&clips->min) ||
-        !is_real(&clips->max_init) || !is_real(&clips->min_init)) {
+    if (!limit_bits(&clips->max, &max) || !limit_bits(&clips->min, &min) ||
+        !limit_bits(&clips->max_init, &max_init) ||
+        !limit_bits(&clips->min_init, &min_init)) {
         return QRT_ERR_RANGE;
     }
-    choose_limits(clips, &max_bits, &min_bits);
-    status = qrt_scale_derive(max_bits, min_bits, clips->bits,
-                              clips->asymmetric, QRT_ZERO_ARQ, &out->quant);
+    if (clips->fixed_min) {
+        min = 0;
+    }
+    if (too_narrow(max, min, clips->strict_width)) {
+        max = max_init;
+        min = min_init;
+    } else if (qrt_f32_is_negative(max)) {
+        max = max_init;
+    } else if (qrt_f32_order(min) > 0) {
+        min = min_init;
+    }
+    status = qrt_scale_derive(max, min, clips->bits, clips->asymmetric,
+                              QRT_ZERO_ARQ, &out->quant);
     if (status != QRT_OK) {
         return status;
     }
-    (void)qrt_real_from_f32(max_bits, &out->max);
-    (void)qrt_real_from_f32(min_bits, &out->min);
-    step_bits = qrt_real_to_f32(out->quant.scale);
-    out->max_error_q16 = limit_error_q16(max_bits, step_bits);
-    out->min_error_q16 = limit_error_q16(min_bits, step_bits);
+    (void)qrt_real_from_f32(max, &out->max);
+    (void)qrt_real_from_f32(min, &out->min);
+    step = qrt_real_to_f32(out->quant.scale);
+    out->max_error_q16 = limit_error_q16(max, step);
+    out->min_error_q16 = limit_error_q16(min, step);
     out->code_max = ((int32_t)1 << (clips->bits - 1U)) - 1;
     out->code_min = -1 - out->code_max;
     return QRT_OK;
@@ -95,9 +93,10 @@ enum qrt_status qrt_ulq_prepare(const struct qrt_ulq_clips *clips,
 
 /* ------------------------------------------------------------ elements */
 
-static enum qrt_status check(enum qrt_type type, const void *x, uint32_t n,
-                             int32_t frac, const struct qrt_ulq_step *step,
-                             const void *out)
+static QRT_NOINLINE enum qrt_status check(enum qrt_type type, const void *x,
+                                          uint32_t n, int32_t frac,
+                                          const struct qrt_ulq_step *step,
+                                          const void *out)
 {
     if (x == NULL || step == NULL || out == NULL) {
         return QRT_ERR_NULL;
@@ -130,21 +129,17 @@ enum qrt_status qrt_ulq_forward_any(enum qrt_type type, const void *x,
     return QRT_OK;
 }
 
-/* floor(f32(steps * s) * 2^frac). */
+/* floor(f32(steps * s) * 2^frac), at least where an int32 can tell. */
 static int64_t floor_level(int32_t steps, const struct qrt_ulq_step *step,
                            int32_t frac)
 {
     uint32_t level = qrt_f32_mul(qrt_real_to_f32(step->quant.scale),
                                  qrt_f32_from_fixed(steps, 0));
-    struct qrt_real r = {0, 0};
-    int32_t sh;
+    int64_t nearest = qrt_f32_to_fixed(level, frac);
+    uint32_t back = qrt_f32_from_fixed(qrt_sat32(nearest), frac);
 
-    (void)qrt_real_from_f32(level, &r);
-    sh = 31 - r.e - frac;
-    if (sh <= 0) {
-        return qrt_rshift_half_even(r.m, sh, 0); /* exact or saturated */
-    }
-    return qrt_asr64(r.m, sh < 63 ? (uint32_t)sh : 63U);
+    /* A level with a fraction is below 2^24, and its way back is exact. */
+    return nearest - (qrt_f32_order(back) > qrt_f32_order(level));
 }
 
 enum qrt_status qrt_ulq_backward_any(enum qrt_type type, const void *x,
@@ -153,7 +148,6 @@ enum qrt_status qrt_ulq_backward_any(enum qrt_type type, const void *x,
                                      const void *g, void *grad_x,
                                      struct qrt_ulq_sums *sums)
 {
-    uint64_t load = (uint64_t)n << (type == QRT_S16 ? 15U : 31U);
     int64_t upper, lower;
     enum qrt_status status = check(type, x, n, frac, step, grad_x);
 
@@ -163,10 +157,11 @@ enum qrt_status qrt_ulq_backward_any(enum qrt_type type, const void *x,
     if (g == NULL || sums == NULL) {
         return QRT_ERR_NULL;
     }
-    if (sums->load > LOAD_MAX || load > LOAD_MAX - sums->load) {
+    if (sums->load > LOAD_MAX ||
+        n > (LOAD_MAX - sums->load) >> (type == QRT_S16 ? 0U : 16U)) {
         return QRT_ERR_FULL;
     }
-    sums->load += load;
+    sums->load += type == QRT_S16 ? n : n << 16;
     upper = floor_level(step->code_max - step->quant.zero_point, step, frac);
     lower = -floor_level(step->quant.zero_point - step->code_min, step, frac);
     for (uint32_t i = 0; i < n; i++) {
@@ -209,8 +204,8 @@ enum qrt_status qrt_ulq_gradients(const struct qrt_ulq_step *step,
     levels = 2U * (uint32_t)step->code_max + 1U;
     errors = sums->inner + step->max_error_q16 * sums->upper +
              step->min_error_q16 * sums->lower;
-    quotient = qrt_udiv64(qrt_abs64(errors), levels, &rest);
-    quotient += 2U * rest > levels; /* levels is odd: no tie */
+    /* levels is odd: no tie */
+    quotient = qrt_udiv64(qrt_abs64(errors) + levels / 2U, levels, &rest);
     share = qrt_signed64(quotient, errors < 0);
     *grad_max = qrt_shl64(sums->upper, 16) + share;
     *grad_min = qrt_shl64(sums->lower, 16) - share;

@@ -226,8 +226,8 @@ static void bad_arguments_leave_the_output_alone(void **state)
     }
     bad[0].code_min = -129;
     bad[1].code_max = 128;
-    bad[2].zero_point = 128;
-    bad[3].zero_point = -129;
+    bad[2].zero_point = 129;
+    bad[3].zero_point = -130;
     bad[4].code_min = 5;
     bad[4].code_max = 4;
     for (int i = 0; i < 5; i++) {

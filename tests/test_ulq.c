@@ -454,7 +454,7 @@ static void bad_arguments_are_refused(void **state)
                      QRT_ERR_NULL);
     assert_int_equal(qrt_ulq_gradients(&step, &sums, NULL, &b), QRT_ERR_NULL);
     assert_int_equal(qrt_ulq_gradients(&step, NULL, &a, &b), QRT_ERR_NULL);
-    sums.load = UINT64_MAX;
+    sums.load = UINT32_MAX;
     assert_int_equal(qrt_ulq_gradients(&step, &sums, &a, &b), QRT_ERR_RANGE);
     assert_int_equal(y[0], 9);
 }
