@@ -1,0 +1,143 @@
+/* How an IFMR observer uses the caller's storage: private to ifmr_*.c.
+ *
+ * Every cell is 64 bits wide and serves two purposes, one after the other.
+ *
+ *   exact       63 mark | 62..38 count | 31..0 key     one value of the data
+ *   histogram   63 mark | 62..38 count | 37..0 rest    one bin
+ *
+ * Both kinds grow from the two ends: the cell of positive bin i is i, that of
+ * negative bin i is count - 1 - i. So one-sided data have all bins for
+ * themselves, and the sides share them as the extremes ask.
+ *
+ * Bin i of a side holds magnitudes in [i, i + 1) * 2^(top - 150), after
+ * rounding to QRT_IFMR_REST_BITS bits behind the leading one. Bins [2^j,
+ * 2^(j+1)) are an octave; `rest` is the sum of what its values exceed the
+ * lower edge of the bin by, in units of 2^(j - QRT_IFMR_REST_BITS) bins. The
+ * unit belongs to the octave of the values and not to the bin, therefore
+ * adding neighbours when the range grows loses nothing, and the sums do not
+ * depend on when it grew. Bin 0 spans many octaves: a sample there has the rest
+ * of the middle, in the unit of bin 1. */
+#ifndef QRT_IFMR_CELLS_H
+#define QRT_IFMR_CELLS_H
+
+#include "qrt_ifmr.h"
+
+#define QRT_IFMR_COUNT_SHIFT 38
+#define QRT_IFMR_ONE_SAMPLE  ((uint64_t)1 << QRT_IFMR_COUNT_SHIFT)
+#define QRT_IFMR_MARK        ((uint64_t)1 << 63)
+#define QRT_IFMR_REST_BITS   13U
+#define QRT_IFMR_REST_MASK   (((uint64_t)1 << QRT_IFMR_COUNT_SHIFT) - 1U)
+
+/* What a sample of bin 0 counts as. */
+#define QRT_IFMR_REST_BIN_0 ((uint32_t)1 << (QRT_IFMR_REST_BITS - 1U))
+#define QRT_IFMR_IN_BIN_0   (QRT_IFMR_ONE_SAMPLE | QRT_IFMR_REST_BIN_0)
+
+/* What is dropped of a binary32 fraction, and half of its unit. */
+#define QRT_IFMR_DROP_BITS  (23U - QRT_IFMR_REST_BITS)
+#define QRT_IFMR_DROP_ROUND ((uint32_t)1 << (QRT_IFMR_DROP_BITS - 1U))
+
+/* Magnitudes below 2^-64 count as 0: a step below 2^-23 is not used. */
+#define QRT_IFMR_TINY ((uint32_t)63 << 23)
+
+static inline uint32_t qrt_ifmr_count(uint64_t cell)
+{
+    return (uint32_t)(cell >> QRT_IFMR_COUNT_SHIFT);
+}
+
+/* Keys order the table: positive values ascending, then negative ones by
+ * falling magnitude, so that the bins of a sorted table ascend in their
+ * cells. The key of a pattern, and the pattern of a key. */
+static inline uint32_t qrt_ifmr_key(uint32_t bits)
+{
+    return bits >> 31 != 0 ? bits ^ 0x7fffffffU : bits;
+}
+
+/* The cell index of bin i. */
+static inline uint32_t qrt_ifmr_index(uint32_t cells, uint32_t side, uint32_t i)
+{
+    return side != 0 ? cells - 1U - i : i;
+}
+
+/* A magnitude rounded to what bins distinguish. */
+static inline uint32_t qrt_ifmr_rounded(uint32_t magnitude)
+{
+    return magnitude + QRT_IFMR_DROP_ROUND;
+}
+
+/* 24 bits, the leading one included. */
+static inline uint32_t qrt_ifmr_mantissa(uint32_t magnitude)
+{
+    return (magnitude & 0x7fffffU) | 0x800000U;
+}
+
+/* Bins a side needs when bins are 2^(top - 150) wide and `extreme` is its
+ * largest magnitude, 0 for none. */
+uint32_t qrt_ifmr_bins(uint32_t extreme, uint32_t top);
+
+/* What the loops over samples need. Magnitudes are patterns shifted left by
+ * one, which drops the sign. One goes to a bin other than bin 0, and is not the
+ * extreme of its side, exactly if magnitude - least < span. */
+struct qrt_ifmr_lanes {
+    struct {
+        uint64_t *first; /* cell of bin 0 (positive), of bin -1 (negative) */
+        uint32_t span;
+    } side[2];
+    uint32_t least;
+    uint32_t top;
+};
+
+/* Counts the samples of [x, end), x < end, up to the first one that is neither
+ * 0 nor goes to a bin as `l` says; returns that one, or end. */
+const uint32_t *qrt_ifmr_count_run(const struct qrt_ifmr_lanes *l,
+                                   const uint32_t *x, const uint32_t *end);
+
+/* One clip limit of the search. */
+struct qrt_ifmr_candidate {
+    uint32_t step_bits;
+    struct qrt_real step;
+    uint32_t levels[2]; /* codes in use above and below zero */
+};
+
+/* The squared error of a candidate in squares of its step, as a binary32
+ * pattern; an infinity if it cannot be represented. */
+uint32_t qrt_ifmr_loss(const struct qrt_ifmr_observer *o,
+                       const struct qrt_ifmr_candidate *c);
+
+/* What a candidate of at most QRT_IFMR_GAIN_BITS bits gains over quantizing
+ * everything to 0, in a unit that all candidates share; exponent is that of
+ * the largest step. For a histogram only. */
+uint64_t qrt_ifmr_gain(const struct qrt_ifmr_observer *o,
+                       const struct qrt_ifmr_candidate *c, int32_t exponent);
+
+#define QRT_IFMR_GAIN_BITS 8U
+
+/* A walk down one side of a histogram; the bins from `edge` on are behind. */
+struct qrt_ifmr_walk {
+    const uint64_t *next; /* cell of bin edge - 1                          */
+    ptrdiff_t stride;     /* to the cell of the bin above it               */
+    uint32_t edge;
+    uint32_t start; /* first bin of the octave of bin edge - 1             */
+    uint64_t cells; /* sum of the cells behind, rests in its unit          */
+    uint64_t bins;  /* what moving the edge down added, in samples * bins  */
+
+    /* What the boundaries passed collected, of the samples above each: */
+    uint64_t sum_rest; /* the rests, in the unit of this octave            */
+    uint64_t sum_bins; /* samples * bins                                   */
+    uint64_t sum;      /* the remainder of their sum, in Q13 bins          */
+    uint64_t paid;     /* (2 k - 1) * count, to be taken off by half steps */
+};
+
+/* Walks until bin edge - 1 is the one given. */
+void qrt_ifmr_walk_to(struct qrt_ifmr_walk *w, uint32_t bin);
+
+/* What n samples of a bin have above a boundary, in Q13 bins.
+ *
+ * n     [0, 2^16]
+ * rest  their sum above the lower edge, Q13 bins
+ * f     from the boundary to the upper edge, Q13 bins, (0, 1]
+ *
+ * The density is taken as linear, with the mean that the bin has. G is convex,
+ * so there is no less than if all samples were at the mean. */
+uint32_t qrt_ifmr_above_in_bin(uint32_t n, uint32_t rest, uint32_t f);
+
+#endif

@@ -1,0 +1,120 @@
+/* What a candidate gains over quantizing everything to 0, from a histogram.
+ *
+ *   N * loss = sum x^2 - 2 s * sum over the levels k of G((k - 1/2) s)
+ *
+ * G(t) being the sum of what lies above t, on both sides. The first sum is the
+ * same for all candidates, so the largest second one wins. A bin that no
+ * boundary between levels crosses counts exactly. docs/fixed-point.md derives
+ * this and proves the widths. */
+#include "ifmr_cells.h"
+
+#include "fixed.h"
+
+/* Positions on a side count bins in Q19, so that 4096 bins fit; sums count
+ * them in Q13, the finest unit of a cell's rest. */
+#define POSITION_BITS 19U
+#define POSITION_MORE (POSITION_BITS - QRT_IFMR_REST_BITS)
+#define ONE_BIN       ((uint32_t)1 << POSITION_BITS)
+
+static uint32_t position(uint32_t magnitude, uint32_t top)
+{
+    uint32_t mantissa = qrt_ifmr_mantissa(magnitude);
+    uint32_t down = top - (magnitude >> 23);
+
+    if (down <= POSITION_BITS) {
+        return mantissa << (POSITION_BITS - down);
+    }
+    down -= POSITION_BITS;
+    return down > 23 ? 0 : mantissa >> down;
+}
+
+/* Collects what lies above the boundary between the levels k and k - 1. */
+static void cross(struct qrt_ifmr_walk *w, uint32_t boundary, uint32_t k)
+{
+    uint32_t f = (ONE_BIN - boundary % ONE_BIN) >> POSITION_MORE;
+    uint32_t n, count;
+    uint64_t cell;
+
+    qrt_ifmr_walk_to(w, boundary >> POSITION_BITS);
+    count = qrt_ifmr_count(w->cells);
+    w->sum_rest += w->cells & QRT_IFMR_REST_MASK;
+    w->sum_bins += w->bins + (uint64_t)w->edge * count;
+    w->paid += (uint64_t)(2U * k - 1U) * count;
+    cell = *w->next;
+    n = qrt_ifmr_count(cell);
+    if (n < 65536) {
+        w->sum += qrt_ifmr_above_in_bin(n, (uint32_t)cell * w->start, f);
+    } else { /* 16 bits of n are enough */
+        cell = (cell & QRT_IFMR_REST_MASK) >> 9;
+        w->sum += (uint64_t)qrt_ifmr_above_in_bin(n >> 9,
+                                                  (uint32_t)cell * w->start, f)
+                  << 9;
+    }
+}
+
+static void walk_side(const struct qrt_ifmr_observer *o, uint32_t side,
+                      uint32_t levels, uint32_t step, struct qrt_ifmr_walk *w)
+{
+    uint32_t extreme = position(o->extreme[side], o->top);
+    uint32_t count = o->extreme_count[side];
+    uint32_t reached = (extreme + step / 2U) / step;
+
+    if (count == 0) {
+        return;
+    }
+    /* Boundaries above every value add nothing; all others have the extreme
+     * above them. */
+    levels = levels < reached ? levels : reached;
+    w->sum += (((uint64_t)count * extreme) >> POSITION_MORE) * levels;
+    w->paid += (uint64_t)count * (levels * levels);
+    w->edge = qrt_ifmr_bins(o->extreme[side], o->top);
+    w->start = (uint32_t)1 << (qrt_bit_length32((w->edge - 1U) | 1U) - 1U);
+    w->next = o->cells + qrt_ifmr_index(o->cell_count, side, w->edge - 1U);
+    w->stride = side != 0 ? -1 : 1;
+    w->cells = 0;
+    w->bins = 0;
+    w->sum_rest = 0;
+    for (; levels != 0; levels--) {
+        cross(w, levels * step - step / 2U, levels);
+    }
+    w->sum += w->sum_rest * w->start;
+}
+
+/* (a * b) / 2^shift, which fits; shift in [0, 63]. */
+static uint64_t scaled(uint64_t a, uint32_t b, uint32_t shift)
+{
+    uint64_t low = (a & 0xffffffffU) * b;
+    uint64_t high = (a >> 32) * b + (low >> 32);
+
+    return shift < 32 ? (high << (32U - shift)) | ((uint32_t)low >> shift)
+                      : high >> (shift - 32U);
+}
+
+uint64_t qrt_ifmr_gain(const struct qrt_ifmr_observer *o,
+                       const struct qrt_ifmr_candidate *c, int32_t exponent)
+{
+    /* A step is m * 2^-down units of 2^-13 bins, down the same for all
+     * candidates. One of 4096 bins and more gains nothing here. */
+    uint32_t down = o->top - 132U - (uint32_t)exponent;
+    uint32_t behind = (uint32_t)(exponent - c->step.e);
+    struct qrt_ifmr_walk w;
+    uint32_t m, step;
+
+    if (down - POSITION_MORE > 31U - POSITION_MORE || behind > 30) {
+        return 0;
+    }
+    m = (uint32_t)c->step.m >> behind;
+    step = m >> (down - POSITION_MORE);
+    if (step < 2) {
+        return 0;
+    }
+    w.sum_bins = 0;
+    w.sum = 0;
+    w.paid = 0;
+    for (uint32_t side = 0; side < 2; side++) {
+        walk_side(o, side, c->levels[side], step, &w);
+    }
+    w.sum += w.sum_bins << QRT_IFMR_REST_BITS;
+    w.paid = scaled(w.paid, m, down + 1U);
+    return w.sum > w.paid ? scaled(w.sum - w.paid, m, 32) : 0;
+}

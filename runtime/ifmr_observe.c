@@ -1,0 +1,407 @@
+/* The IFMR observer: collects activations in a storage of fixed size, first
+ * as distinct values with their counts, then as a histogram that grows.
+ *
+ * Everything kept is a function of the multiset of the samples: order, split
+ * and merge order cannot be seen in it. That decides the layout (a sorted
+ * table; a bin width that depends on the extremes only; sums whose unit does
+ * not depend on the bin width, see ifmr_cells.h) and the handling of the
+ * extremes, which stay outside as point masses until a larger one comes. */
+#include "qrt_ifmr.h"
+
+#include "fixed.h"
+#include "ifmr_cells.h"
+#include "softf32.h"
+
+#define FRAC_MAX 90
+
+static uint32_t leading_zeros(uint32_t v)
+{
+#ifdef __GNUC__
+    return (uint32_t)__builtin_clz(v);
+#else
+    return 32U - qrt_bit_length32(v);
+#endif
+}
+
+enum qrt_status qrt_ifmr_init(struct qrt_ifmr_observer *o, uint64_t *storage,
+                              uint32_t bytes)
+{
+    uint32_t cells = bytes / 8U;
+
+    if (o == NULL || storage == NULL) {
+        return QRT_ERR_NULL;
+    }
+    if (bytes < QRT_IFMR_BYTES_MIN || bytes > QRT_IFMR_BYTES_MAX) {
+        return QRT_ERR_SIZE;
+    }
+    for (uint32_t i = 0; i < cells; i++) {
+        storage[i] = 0;
+    }
+    o->cells = storage;
+    o->cell_count = cells;
+    o->samples = 0;
+    o->rejected = 0;
+    o->distinct = 0;
+    o->top = 0;
+    for (uint32_t side = 0; side < 2; side++) {
+        o->extreme[side] = 0;
+        o->extreme_count[side] = 0;
+    }
+    return QRT_OK;
+}
+
+/* ------------------------------------------------------------- histogram */
+
+uint32_t qrt_ifmr_bins(uint32_t extreme, uint32_t top)
+{
+    uint32_t rounded = qrt_ifmr_rounded(extreme);
+    uint32_t shift = top - (rounded >> 23);
+
+    if (extreme == 0) {
+        return 0;
+    }
+    return shift > 23 ? 1 : (qrt_ifmr_mantissa(rounded) >> shift) + 1U;
+}
+
+/* The least top, not below `top`, with which sides of these extremes fit. */
+static uint32_t fitting_top(uint32_t a, uint32_t b, uint32_t top,
+                            uint32_t cells)
+{
+    uint32_t larger = qrt_ifmr_rounded(a > b ? a : b) >> 23;
+
+    if (top < larger + 12U) {
+        top = larger + 12U; /* 4096 bins, or half of them */
+    }
+    while (qrt_ifmr_bins(a, top) + qrt_ifmr_bins(b, top) > cells) {
+        top++;
+    }
+    return top;
+}
+
+/* Adds the contents of bin i of bins that are 2^-coarser as wide. */
+static void add_bin(struct qrt_ifmr_observer *o, uint32_t side, uint32_t i,
+                    uint32_t coarser, uint64_t contents)
+{
+    uint32_t bin = i >> coarser;
+
+    if (bin == 0) {
+        contents = QRT_IFMR_IN_BIN_0 * qrt_ifmr_count(contents);
+    } else {
+        uint32_t octave = qrt_bit_length32(i) - 1U;
+        uint32_t beyond = i - (bin << coarser);
+
+        contents += (uint64_t)(beyond << (QRT_IFMR_REST_BITS - octave)) *
+                    qrt_ifmr_count(contents);
+    }
+    o->cells[qrt_ifmr_index(o->cell_count, side, bin)] += contents;
+}
+
+/* Adds the bins in `cells`, which belong to the extremes and the top of
+ * `from`; the observer's own cells are moved. */
+static void add_bins(struct qrt_ifmr_observer *o,
+                     const struct qrt_ifmr_observer *from, uint32_t top)
+{
+    uint32_t coarser = top - from->top;
+
+    if (coarser > 12) {
+        coarser = 12; /* one bin is left of any number */
+    }
+    for (uint32_t side = 0; side < 2; side++) {
+        uint32_t bins = qrt_ifmr_bins(from->extreme[side], from->top);
+
+        for (uint32_t i = 0; i < bins; i++) {
+            uint64_t *cell =
+                &from->cells[qrt_ifmr_index(o->cell_count, side, i)];
+            uint64_t contents = *cell;
+
+            if (from == o) {
+                *cell = 0;
+            }
+            add_bin(o, side, i, coarser, contents);
+        }
+    }
+}
+
+/* The cell of a value, and what n samples of it bring there. */
+static uint64_t *destination(const struct qrt_ifmr_observer *o, uint32_t bits,
+                             uint32_t n, uint64_t *contents)
+{
+    uint32_t rounded = qrt_ifmr_rounded(qrt_f32_abs(bits));
+    uint32_t mantissa = qrt_ifmr_mantissa(rounded);
+    uint32_t shift = o->top - (rounded >> 23);
+    uint32_t bin = 0, rest = QRT_IFMR_REST_BIN_0;
+
+    if (shift <= 23) {
+        bin = mantissa >> shift;
+        rest = (mantissa - (bin << shift)) >> QRT_IFMR_DROP_BITS;
+    }
+    *contents = (QRT_IFMR_ONE_SAMPLE | rest) * n;
+    return &o->cells[qrt_ifmr_index(o->cell_count, bits >> 31, bin)];
+}
+
+/* ----------------------------------------------------------- exact values */
+
+/* Returns false when the value is new and the table full. */
+static bool add_to_table(struct qrt_ifmr_observer *o, uint32_t key, uint32_t n)
+{
+    uint32_t at = 0, end = o->distinct;
+
+    while (at < end) {
+        uint32_t middle = (at + end) / 2U;
+
+        if ((uint32_t)o->cells[middle] < key) {
+            at = middle + 1U;
+        } else {
+            end = middle;
+        }
+    }
+    if (at < o->distinct && (uint32_t)o->cells[at] == key) {
+        o->cells[at] += QRT_IFMR_ONE_SAMPLE * n;
+        return true;
+    }
+    if (o->distinct == o->cell_count) {
+        return false;
+    }
+    for (uint32_t i = o->distinct; i > at; i--) {
+        o->cells[i] = o->cells[i - 1U];
+    }
+    o->cells[at] = QRT_IFMR_ONE_SAMPLE * n | key;
+    o->distinct += 1U;
+    return true;
+}
+
+/* Turns the table into bins in place: merge the entries of a bin towards the
+ * front and mark the cell they belong to, then move each to its cell from the
+ * last one down. The sorted table makes cells ascend, so the contents of a
+ * cell never come from behind it. */
+static void to_histogram(struct qrt_ifmr_observer *o)
+{
+    uint64_t contents;
+    uint64_t *last = NULL;
+    uint32_t used = 0;
+
+    o->top = fitting_top(o->extreme[0], o->extreme[1], 0, o->cell_count);
+    for (uint32_t i = 0; i < o->distinct; i++) {
+        uint64_t entry = o->cells[i] & ~QRT_IFMR_MARK;
+        uint64_t *cell = destination(o, qrt_ifmr_key((uint32_t)entry),
+                                     qrt_ifmr_count(entry), &contents);
+
+        *cell |= QRT_IFMR_MARK;
+        if (cell != last) {
+            o->cells[used] &= QRT_IFMR_MARK;
+            used += 1U;
+            last = cell;
+        }
+        o->cells[used - 1U] += contents;
+    }
+    for (uint32_t i = o->cell_count; i-- != 0;) {
+        contents = 0;
+        if ((o->cells[i] & QRT_IFMR_MARK) != 0) {
+            used -= 1U;
+            contents = o->cells[used] & ~QRT_IFMR_MARK;
+        }
+        o->cells[i] = contents;
+    }
+    o->distinct = 0;
+}
+
+/* --------------------------------------------------------------- samples */
+
+static void set_extreme(struct qrt_ifmr_observer *o, uint32_t side,
+                        uint32_t magnitude, uint32_t n)
+{
+    if (o->top != 0) {
+        uint32_t top = fitting_top(magnitude, o->extreme[1U - side], o->top,
+                                   o->cell_count);
+
+        if (top != o->top) {
+            add_bins(o, o, top);
+            o->top = top;
+        }
+    }
+    o->extreme[side] = magnitude;
+    o->extreme_count[side] = n;
+}
+
+/* n samples of one finite value, whatever state the observer is in. */
+static void observe(struct qrt_ifmr_observer *o, uint32_t bits, uint32_t n)
+{
+    uint32_t side = bits >> 31;
+    uint32_t magnitude = qrt_f32_abs(bits);
+    uint32_t extreme = o->extreme[side];
+    uint32_t displaced = o->extreme_count[side];
+    uint64_t contents;
+
+    if (magnitude < QRT_IFMR_TINY) {
+        return;
+    }
+    if (magnitude == extreme) {
+        o->extreme_count[side] += n;
+        return;
+    }
+    if (magnitude > extreme) {
+        set_extreme(o, side, magnitude, n);
+        if (displaced == 0) {
+            return;
+        }
+        bits = (side << 31) | extreme;
+        n = displaced;
+    }
+    if (o->top == 0) {
+        if (add_to_table(o, qrt_ifmr_key(bits), n)) {
+            return;
+        }
+        to_histogram(o);
+    }
+    *destination(o, bits, n, &contents) += contents;
+}
+
+static void set_lanes(const struct qrt_ifmr_observer *o,
+                      struct qrt_ifmr_lanes *l)
+{
+    l->top = o->top;
+    l->least = ((o->top - 23U) << 24) - 2U * QRT_IFMR_DROP_ROUND;
+    for (uint32_t side = 0; side < 2; side++) {
+        uint32_t extreme = 2U * o->extreme[side];
+        bool some = o->top != 0 && extreme > l->least;
+
+        l->side[side].first = o->cells + side * o->cell_count;
+        l->side[side].span = some ? extreme - l->least : 0;
+    }
+}
+
+static enum qrt_status check_add(const struct qrt_ifmr_observer *o,
+                                 const void *x, uint32_t n, int32_t frac)
+{
+    if (o == NULL || x == NULL) {
+        return QRT_ERR_NULL;
+    }
+    if (o->cells == NULL) {
+        return QRT_ERR_STATE;
+    }
+    if (frac < -FRAC_MAX || frac > FRAC_MAX) {
+        return QRT_ERR_RANGE;
+    }
+    return n > QRT_IFMR_SAMPLES_MAX - o->samples ? QRT_ERR_FULL : QRT_OK;
+}
+
+/* x * 2^-frac as a binary32, like qrt_f32_from_fixed but in a few steps. */
+static uint32_t pattern_of(int32_t x, int32_t frac)
+{
+    uint32_t sign = (uint32_t)x & QRT_F32_SIGN;
+    uint32_t v = qrt_abs32(x);
+    uint32_t zeros;
+
+    if (v == 0) {
+        return 0;
+    }
+    zeros = leading_zeros(v);
+    v <<= zeros;
+    v = (v >> 8) + (((v & 0xffU) + ((v >> 8) & 1U)) > 0x80U);
+    return sign | (v + ((uint32_t)(157 - (int32_t)zeros - frac) << 23));
+}
+
+/* n samples as patterns; the caller has counted them and checked that there is
+ * room. */
+static enum qrt_status add_patterns(struct qrt_ifmr_observer *o,
+                                    const uint32_t *x, uint32_t n)
+{
+    const uint32_t *end = x + n;
+    uint32_t rejected = 0;
+    struct qrt_ifmr_lanes l;
+
+    while (x != end) {
+        set_lanes(o, &l);
+        x = qrt_ifmr_count_run(&l, x, end);
+        if (x != end) {
+            if (qrt_f32_is_finite(*x)) {
+                observe(o, *x, 1);
+            } else {
+                rejected += 1U;
+            }
+            x++;
+        }
+    }
+    o->samples += n - rejected;
+    o->rejected += rejected;
+    return rejected == 0 ? QRT_OK : QRT_ERR_NOT_FINITE;
+}
+
+enum qrt_status qrt_ifmr_add_f32(struct qrt_ifmr_observer *o, const uint32_t *x,
+                                 uint32_t n)
+{
+    enum qrt_status status = check_add(o, x, n, 0);
+
+    return status == QRT_OK ? add_patterns(o, x, n) : status;
+}
+
+/* Integers of one of two widths go through a few patterns on the stack. */
+#define CHUNK 16U
+
+static enum qrt_status add_fixed(struct qrt_ifmr_observer *o,
+                                 const int16_t *narrow, const int32_t *wide,
+                                 uint32_t n, int32_t frac)
+{
+    uint32_t patterns[CHUNK];
+    enum qrt_status status =
+        check_add(o, narrow != NULL ? (const void *)narrow : wide, n, frac);
+
+    while (status == QRT_OK && n != 0) {
+        uint32_t some = 0;
+
+        while (some < CHUNK && some < n) {
+            patterns[some] =
+                pattern_of(narrow != NULL ? *narrow++ : *wide++, frac);
+            some++;
+        }
+        status = add_patterns(o, patterns, some);
+        n -= some;
+    }
+    return status;
+}
+
+enum qrt_status qrt_ifmr_add_s16(struct qrt_ifmr_observer *o, const int16_t *x,
+                                 uint32_t n, int32_t frac)
+{
+    return add_fixed(o, x, NULL, n, frac);
+}
+
+enum qrt_status qrt_ifmr_add_s32(struct qrt_ifmr_observer *o, const int32_t *x,
+                                 uint32_t n, int32_t frac)
+{
+    return add_fixed(o, NULL, x, n, frac);
+}
+
+enum qrt_status qrt_ifmr_merge(struct qrt_ifmr_observer *o,
+                               const struct qrt_ifmr_observer *other)
+{
+    if (o == NULL || other == NULL) {
+        return QRT_ERR_NULL;
+    }
+    if (o->cells == NULL || other->cells == NULL) {
+        return QRT_ERR_STATE;
+    }
+    if (o->cell_count != other->cell_count || o->cells == other->cells) {
+        return QRT_ERR_MISMATCH;
+    }
+    if (other->samples > QRT_IFMR_SAMPLES_MAX - o->samples) {
+        return QRT_ERR_FULL;
+    }
+    o->samples += other->samples;
+    o->rejected += other->rejected;
+    for (uint32_t side = 0; side < 2; side++) {
+        observe(o, (side << 31) | other->extreme[side],
+                other->extreme_count[side]);
+    }
+    for (uint32_t i = 0; i < other->distinct; i++) {
+        observe(o, qrt_ifmr_key((uint32_t)other->cells[i]),
+                qrt_ifmr_count(other->cells[i]));
+    }
+    if (other->top != 0) {
+        if (o->top == 0) {
+            to_histogram(o);
+        }
+        add_bins(o, other, o->top);
+    }
+    return QRT_OK;
+}
