@@ -241,11 +241,23 @@ static void read_graph_facts(struct reader *r, struct qc_layer *l,
 
 /* ---- layers ---- */
 
+/* One number stands for all axes. */
+static void read_dilation(struct reader *r, struct qc_layer *l,
+                          const struct Layer *from)
+{
+    const struct qc_values *v = &from->dilation;
+    size_t i, axes = (size_t)qc_ops[l->op].axes;
+
+    for (i = 0; i < axes && v->count; i++)
+        if (i < v->count)
+            l->dilation[i] = int_or(r, "dilation", &v->at[i], 1);
+        else if (v->count == 1)
+            l->dilation[i] = l->dilation[0];
+}
+
 static void read_layer(struct reader *r, struct qc_layer *l,
                        const struct Layer *from)
 {
-    size_t i;
-
     l->name = text_or(&from->name, "");
     l->type = text_or(&from->type, "");
     l->loc = from->name.set ? from->name.loc : from->node->loc;
@@ -254,15 +266,12 @@ static void read_layer(struct reader *r, struct qc_layer *l,
         l->node_name = l->name;
     l->group = int_or(r, "group", &from->group, 1);
     l->zero_padding = qc_equalz(text_or(&from->padding_mode, "zeros"), "zeros");
-    for (i = 0; i < from->dilation.count && i < 3; i++)
-        l->dilation[i] = int_or(r, "dilation", &from->dilation.at[i], 1);
-    for (; i && i < 3; i++) /* one number stands for all axes */
-        l->dilation[i] = l->dilation[from->dilation.count == 1 ? 0 : i];
     read_shape(r, l, from);
     l->op = choose_op(qc_types_of_word(l->type, QC_UNION), l->rank);
     read_graph_facts(r, l, from);
     if (l->op < 0)
         return;
+    read_dilation(r, l, from);
     read_channels(r, l, from);
     l->bias_known = true;
     l->has_bias = l->op != QRT_OP_AVGPOOL && bool_or(&from->bias, true);
