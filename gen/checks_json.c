@@ -242,9 +242,9 @@ static void check_widths(struct checker *c, const struct RetrainLayer *l)
 
 static void check_retrain_layer(struct checker *c, const struct RetrainLayer *l)
 {
-    check_ranges(c, &qc_RetrainLayer, l);
     if (l->retrain_data_config)
         check_clip(c, l->retrain_data_config);
+    check_ranges(c, &qc_RetrainLayer, l);
     check_widths(c, l);
 }
 
@@ -390,8 +390,8 @@ static void check_beta(struct checker *c, const struct WeightQuantParams *w)
 
 static void check_calib_layer(struct checker *c, const struct CalibLayer *l)
 {
-    check_ranges(c, &qc_CalibLayer, l);
     check_decimal_point(c, "dmq_balancer_param", &l->dmq_balancer_param);
+    check_ranges(c, &qc_CalibLayer, l);
     if (l->activation_quant_params) {
         check_act_algos(c, l->activation_quant_params->node);
         check_search(c, l->activation_quant_params);
