@@ -246,6 +246,10 @@ static void expect_param(const char *param, bool good)
 static void edges_of_ranges_are_exact(void **state)
 {
     (void)state;
+    /* 1 when taken modulo 2^64. */
+    expect_said(RETRAIN, CHECK, false,
+                "{\"batch_num\":18446744073709551617,\"a\":{}}",
+                "1:14 cfg.range");
     expect_param("\"max_percentile\":1", true);
     expect_param("\"max_percentile\":1.0000000000000002", false);
     expect_param("\"max_percentile\":0.5", false);
