@@ -135,7 +135,7 @@ static const char *const mistakes[][2] = {
  /* Brackets. */
     {"{\"a\":{\"b\":1}",                                      "1:13 json.unclosed"                                      },
     {"{\"a\":[1,2",                                           "1:10 json.unclosed"                                      },
-    {"{\"a\":{\"b\":[1,2},\"c\":{\"d\":3}}",                  "1:14 json.mismatched-close"                              },
+    {"{\"a\":{\"b\":[1,2},\"c\":{\"d\":3}}",                  "1:15 json.mismatched-close"                              },
     {"{\"a\":[1,2}, \"b\":3}",                                "1:10 json.mismatched-close"                              },
     {"{\"a\":{\"b\":1],\"c\":2}",                             "1:12 json.mismatched-close"                              },
     {"{\"a\":[1,2 \"b\":3}",                                  "1:11 json.unclosed"                                      },
