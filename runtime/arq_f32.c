@@ -20,7 +20,7 @@ static enum qrt_status finish_range(const struct f32_extremes *e, uint32_t bits,
                                     bool asymmetric, float *scale,
                                     int32_t *offset, uint32_t *degenerate)
 {
-    if (e->mark >> 31)
+    if (e->mark)
         return QRT_ERR_NOT_FINITE;
     enum qrt_status st =
         qrt_scale_f32(e->max, e->min, bits, asymmetric, scale, offset);

@@ -114,7 +114,7 @@ enum qrt_status qrt_hfmg_f32_add(struct qrt_hfmg_f32 *h, const float *x,
         return QRT_ERR_FULL;
     struct f32_extremes e = {x[0], x[0], 0};
     f32_extremes(&e, x, n);
-    if (e.mark >> 31)
+    if (e.mark)
         return QRT_ERR_NOT_FINITE;
     float min = e.min, max = e.max;
     if (h->batches) {

@@ -59,10 +59,11 @@ static void cumulate_octave(struct ifmr_state *s, uint32_t side, uint32_t from,
     const uint64_t *low = s->low + side * IFMR_BINS;
     double *counts = s->work.sums.count, *sums = s->work.sums.sum;
     double c = counts[to], base = sums[to], here = 0.0, square = 0.0;
+    double edge = o.first + BIN_UNITS * (double)(to - from);
     for (uint32_t i = to; i-- > from;) {
+        edge -= BIN_UNITS; /* exact */
         if (count[i]) {
             double n = (double)count[i];
-            double edge = o.first + BIN_UNITS * (double)(i - from);
             double v = n * edge + (double)(int64_t)low[i];
             c += n;
             here += v;
@@ -117,6 +118,25 @@ static struct bin bin_at(const struct ifmr_state *s, uint32_t side, uint32_t i)
     return b;
 }
 
+/* The bin i > 0 that holds t, with its n samples: its lower end is t cut to the
+ * bits of a key, its width one unit of them. */
+static struct bin bin_around(const struct ifmr_state *s, uint32_t side,
+                             uint32_t i, double n, double t)
+{
+    const uint64_t exponent = (uint64_t)0x7ff << 52;
+    const uint64_t cut = ((uint64_t)1 << (52u - IFMR_OCTAVE)) - 1u;
+    uint64_t u = f64_bits(t);
+    int64_t units = (int64_t)s->low[side * IFMR_BINS + i];
+    struct bin b;
+    double width =
+        f64_from_bits((u & exponent) - ((uint64_t)IFMR_OCTAVE << 52));
+    b.n = n;
+    b.low = f64_from_bits(u & ~cut);
+    b.sum = n * b.low + (double)units * (width * (1.0 / BIN_UNITS));
+    b.high = b.low + width;
+    return b;
+}
+
 struct enclosure {
     double lo, hi, mid;
 };
@@ -155,10 +175,11 @@ static struct enclosure excess(const struct ifmr_state *s, uint32_t side,
         if (i && !(counts[i] > 0.0))
             break;
         exact += sums[i + 1u] - t * counts[i + 1u];
+        double n = i ? counts[i] - counts[i + 1u] : tot->rest[side];
         if (i == 0 && t < tot->rest_edge)
-            e.hi += tot->rest[side] * (tot->rest_edge - t);
-        else if (i && s->count[side * IFMR_BINS + i])
-            bin_excess(bin_at(s, side, i), t, &e);
+            e.hi += n * (tot->rest_edge - t);
+        else if (i && n > 0.0)
+            bin_excess(bin_around(s, side, i, n, t), t, &e);
     }
     e.lo += exact;
     e.hi += exact;

@@ -302,7 +302,7 @@ static enum qrt_status collect_block(struct ifmr_state *s, const float *x,
 {
     struct f32_extremes e = {x[0], x[0], 0};
     f32_extremes(&e, x, n);
-    if (e.mark >> 31)
+    if (e.mark)
         return QRT_ERR_NOT_FINITE;
     if (s->pending > IFMR_PENDING - (uint32_t)n)
         flush(s);
@@ -369,7 +369,7 @@ static enum qrt_status later_block(struct ifmr_state *s, const float *x,
 {
     struct f32_extremes e = {x[0], x[0], 0};
     f32_extremes(&e, x, n);
-    if (e.mark >> 31)
+    if (e.mark)
         return QRT_ERR_NOT_FINITE;
     if (e.max > s->max || e.min < s->min)
         return QRT_ERR_MISMATCH;

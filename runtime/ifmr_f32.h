@@ -25,7 +25,7 @@
 #define IFMR_OCTAVES  16
 #define IFMR_BINS     32768u /* per sign                                   */
 #define IFMR_TABLE    (2u * IFMR_BINS)
-#define IFMR_LARGEST  32u   /* largest magnitudes kept per sign             */
+#define IFMR_LARGEST  16u   /* largest magnitudes kept per sign             */
 #define IFMR_DIGIT    12u   /* bits that one selection pass finds           */
 #define IFMR_BLOCK    4096u /* samples that are handled at a time          */
 #define IFMR_PENDING  0x3ffffffu /* samples that fit the work table        */

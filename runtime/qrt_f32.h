@@ -389,7 +389,7 @@ enum qrt_status qrt_ifmr_f32_merge(void *into, const void *from);
 
 /* Ends a pass. With result->again = 1 the state waits for the same samples
  * once more:
- *   - to find a percentile limit that is not among the 32 largest of its
+ *   - to find a percentile limit that is not among the 16 largest of its
  *     sign: one pass; three when it is below 2^-13 of the largest sample
  *   - to compare the candidates that the bounds leave: one pass, never needed
  *     for most data, always for 16 bits and with exact_loss
