@@ -344,7 +344,9 @@ static uint64_t to_bits(double v)
 #define INFINITE64 ((uint64_t)0x7FF << 52)
 #define NAN64      ((uint64_t)0xFFF << 51)
 #define SIGN32     ((uint32_t)1 << 31)
-#define INFINITE32 ((uint32_t)0xFF << 23)
+/* Halfway between the largest binary32 and what would come next. */
+#define LARGEST32_TIE (((uint64_t)1150 << 52) | ((uint64_t)0xFFFFFF << 28))
+#define INFINITE32    ((uint32_t)0xFF << 23)
 
 /* ---- text to binary ---- */
 
@@ -488,6 +490,8 @@ uint32_t qc_f32_bits(double v)
     if (e == 0) /* zero, or far below half of the least binary32 */
         return sign;
     m |= (uint64_t)1 << 52;
+    if ((bits & ~SIGN64) == LARGEST32_TIE)
+        return sign | (INFINITE32 - 1);
     return sign | (uint32_t)encode(&binary32, m << 11, e - 1075 - 11, false);
 }
 

@@ -16,7 +16,8 @@
  * infinity. False (and *out = 0) when the text is not a decimal. */
 bool qc_parse_double(struct qc_str text, double *out);
 /* The pattern of the binary32 nearest to v, ties to even: what (float)v has in
- * the default rounding mode. */
+ * the default rounding mode. One value differs: 3.4028235677973366e38, halfway
+ * above the largest binary32, gives that, as in protobuf's readers. */
 uint32_t qc_f32_bits(double v);
 double qc_f32_value(uint32_t bits); /* exact */
 bool qc_is_finite(double v);

@@ -91,8 +91,10 @@ struct qc_diag *qc_report(struct qc *qc, enum qc_key key, struct qc_loc loc,
         f->warnings++;
     if (severity == QC_FATAL)
         f->fatal = true;
-    if (f->errors + f->warnings > KEPT_MAX)
+    f->seen++;
+    if (f->kept == KEPT_MAX)
         return NULL;
+    f->kept++;
     d = qc_alloc(qc, sizeof(*d));
     d->key = key;
     d->severity = severity;
@@ -102,7 +104,7 @@ struct qc_diag *qc_report(struct qc *qc, enum qc_key key, struct qc_loc loc,
     va_end(ap);
     d->notes_end = &d->notes;
     d->helps_end = &d->helps;
-    d->seq = f->errors + f->warnings;
+    d->seq = f->seen;
     *f->diags_end = d;
     f->diags_end = &d->next;
     return d;
@@ -167,8 +169,25 @@ static bool kept(enum qc_key key, const enum qc_key *keep)
     return false;
 }
 
-void qc_unreport(struct qc *qc, struct qc_file *file, uint32_t from,
-                 uint32_t to, const enum qc_key *keep)
+/* Whether `at` lies in one of the extents, which are in order. */
+static bool covered(const struct qc_extent *e, size_t count, uint32_t at)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (e[mid].from <= at)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low && at < e[low - 1].to;
+}
+
+void qc_unreport_all(struct qc *qc, struct qc_file *file,
+                     const struct qc_extent *at, size_t count,
+                     const enum qc_key *keep)
 {
     struct qc_diag **p = &file->diags;
 
@@ -176,7 +195,7 @@ void qc_unreport(struct qc *qc, struct qc_file *file, uint32_t from,
     while (*p) {
         struct qc_diag *d = *p;
 
-        if (d->loc.at < from || d->loc.at >= to || kept(d->key, keep)) {
+        if (!covered(at, count, d->loc.at) || kept(d->key, keep)) {
             p = &d->next;
             continue;
         }
@@ -184,9 +203,20 @@ void qc_unreport(struct qc *qc, struct qc_file *file, uint32_t from,
             file->errors--;
         else
             file->warnings--;
+        file->kept--;
         *p = d->next;
     }
     file->diags_end = p;
+}
+
+void qc_unreport(struct qc *qc, struct qc_file *file, uint32_t from,
+                 uint32_t to, const enum qc_key *keep)
+{
+    struct qc_extent one;
+
+    one.from = from;
+    one.to = to;
+    qc_unreport_all(qc, file, &one, 1, keep);
 }
 
 size_t qc_error_count(const struct qc *qc)

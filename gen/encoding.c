@@ -48,10 +48,10 @@ static void report_nul(struct qc *qc, struct qc_file *f, const char *nul)
 
 static void report_mark(struct qc *qc, struct qc_file *f, const char *p)
 {
-    struct qc_diag *d = qc_report(qc, QC_LEX_BOM, place(f, p, 3),
-                                  p == f->text
-                                      ? "the file begins with a byte order mark"
-                                      : "byte order mark inside the file");
+    struct qc_diag *d =
+        qc_report(qc, QC_LEX_BOM, place(f, p, 3),
+                  p == f->text ? "the file begins with a byte order mark"
+                               : "byte order mark inside the file");
 
     qc_help(qc, d, "save the file as UTF-8 without a byte order mark");
     qc_fix(qc, d, place(f, p, 3), QC_STR(""));

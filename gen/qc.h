@@ -68,6 +68,7 @@ struct qc_file {
     struct qc_diag *diags;
     struct qc_diag **diags_end;
     size_t errors, warnings;
+    size_t seen, kept; /* reports ever; those in diags */
     struct qc_file *next;
 };
 
@@ -90,6 +91,7 @@ struct qc_node {
     enum qc_node_kind kind;
     bool poisoned;      /* a fault was reported inside: no more about it */
     bool closed;        /* group, list: has its closing bracket         */
+    bool bad_name;      /* the name is a fault that was reported        */
     bool colon;         /* text format: ':' stood before the value      */
     bool torn;          /* group, list: a syntax error took something   */
     bool trailed;       /* scalar: a word that belongs to nothing follows */
@@ -221,6 +223,13 @@ bool qc_is_error(const struct qc_diag *d); /* false for null and warnings */
  * `keep` (ended by QC_KEY_COUNT). */
 void qc_unreport(struct qc *qc, struct qc_file *file, uint32_t from,
                  uint32_t to, const enum qc_key *keep);
+/* The same for many places, in file order and apart from each other. */
+struct qc_extent {
+    uint32_t from, to;
+};
+void qc_unreport_all(struct qc *qc, struct qc_file *file,
+                     const struct qc_extent *at, size_t count,
+                     const enum qc_key *keep);
 /* User text for a message: at most 40 characters, then "..."; control
  * characters and invalid bytes shown as in source lines. */
 const char *qc_shown(struct qc *qc, struct qc_str s);

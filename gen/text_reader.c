@@ -31,11 +31,25 @@ static const char *shown(const struct text_reader *r, uint32_t at, uint32_t end)
 
 /* ---- faults of characters ---- */
 
+static bool has_newline(const struct text_reader *r, uint32_t at, uint32_t end)
+{
+    return end > at && memchr(r->text + at, '\n', end - at) != NULL;
+}
+
+/* What was dropped behind a value on its line leaves the value in doubt: 70%,
+ * 1/2. */
+static void doubt_value(struct text_reader *r, uint32_t at)
+{
+    if (r->last && r->last->end <= at && !has_newline(r, r->last->end, at))
+        r->last->trailed = true;
+}
+
 /* Faults that touch are one fault. */
 static bool touches_fault(struct text_reader *r, uint32_t at, uint32_t end)
 {
     bool touches = r->fault_end && r->fault_end == at;
 
+    doubt_value(r, at);
     r->fault_end = end;
     return touches;
 }
@@ -384,11 +398,6 @@ void text_curly(struct text_reader *r, uint32_t at, uint32_t end)
 }
 
 /* ---- from the scanner to the parser ---- */
-
-static bool has_newline(const struct text_reader *r, uint32_t at, uint32_t end)
-{
-    return end > at && memchr(r->text + at, '\n', end - at) != NULL;
-}
 
 static struct text_word take(struct text_reader *r)
 {
@@ -912,8 +921,7 @@ static void no_field(struct text_reader *r, int before)
     if (r->now.kind == ';' &&
         (r->now.at == 0 || r->text[r->now.at - 1] == '\n'))
         qc_help(r->qc, d, "a comment begins with '#'");
-    if (r->last && !has_newline(r, r->last->end, r->now.at))
-        r->last->trailed = true;
+    doubt_value(r, r->now.at);
 }
 
 /* The last character of the text before the word, blanks left out, when it is
@@ -955,6 +963,7 @@ void text_field(struct text_reader *r, struct text_word w)
     r->name_loc = text_loc(r, w.at, w.end);
     r->name_poisoned = w.poisoned;
     r->colon = false;
+    r->last = NULL;
 }
 
 void text_bare_name(struct text_reader *r, struct text_word w)
@@ -969,7 +978,7 @@ static void add(struct text_reader *r, struct qc_node *n)
     if (top->kind == QC_GROUP) {
         qc_named(n, r->name, r->name_loc);
         n->colon = r->colon;
-        n->poisoned |= r->name_poisoned;
+        n->bad_name = r->name_poisoned;
     }
     qc_append(top, n);
 }
