@@ -66,7 +66,7 @@ static const char *skip_comment(const char *p, const char *end)
     return end - p > 1 ? p + 2 : end;
 }
 
-/* The next character that is no blank and no comment; "" at the end. */
+/* The next character that is no blank and no comment, or the end. */
 static const char *next_char(const struct json_reader *r, uint32_t at)
 {
     const char *p = r->file->text + at, *end = r->file->text + r->file->size;
@@ -80,20 +80,21 @@ static const char *next_char(const struct json_reader *r, uint32_t at)
             break;
         skipped = skip_comment(p, end);
         if (skipped == p)
-            return p;
+            break;
         p = skipped;
     }
-    return "";
+    return p;
 }
 
 #define WIDE_COLON "\xEF\xBC\x9A"
 
 static bool colon_follows(const struct json_reader *r, struct qc_loc loc)
 {
-    const char *p = next_char(r, loc.at + loc.len);
+    const char *p = next_char(r, loc.at + loc.len),
+               *end = r->file->text + r->file->size;
 
-    return *p == ':' || (r->file->text + r->file->size - p >= 3 &&
-                         memcmp(p, WIDE_COLON, 3) == 0);
+    return p < end &&
+           (*p == ':' || (end - p >= 3 && memcmp(p, WIDE_COLON, 3) == 0));
 }
 
 /* ---- which token a word is ---- */
@@ -589,10 +590,10 @@ int json_literal(struct json_reader *r, struct json_word *out,
 static bool looks_like_text(struct json_reader *r, struct qc_loc loc)
 {
     static const enum qc_key none[] = {QC_KEY_COUNT};
+    const char *p = next_char(r, loc.at + loc.len);
     struct qc_diag *d;
 
-    if (r->begun || !*next_char(r, loc.at + loc.len) ||
-        !strchr(":{<[", *next_char(r, loc.at + loc.len)))
+    if (r->begun || p == r->file->text + r->file->size || !strchr(":{<[", *p))
         return false;
     qc_unreport(r->qc, r->file, 0, loc.at, none); /* comments above it */
     r->comment = NULL;
