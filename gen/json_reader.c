@@ -1,6 +1,5 @@
-/* The sense of JSON: what a word is at its place, strings, brackets, and the
- * messages about all that is not JSON. The scanner calls the first half, the
- * parser the second. */
+/* Reading JSON, the scanner's side: what a word is at its place, brackets, and
+ * messages about characters, words and numbers that JSON does not have. */
 #include "json_reader.h"
 
 #include <stdio.h>
@@ -17,29 +16,29 @@ void json_out_of_memory(void)
 
 /* ---- places and text ---- */
 
-static struct qc_str text_at(const struct json_reader *r, struct qc_loc loc)
+struct qc_str json_text(const struct json_reader *r, struct qc_loc loc)
 {
     return (struct qc_str){r->file->text + loc.at, loc.len};
 }
 
-static struct qc_loc part(struct qc_loc loc, size_t from, size_t len)
+struct qc_loc json_part(struct qc_loc loc, size_t from, size_t len)
 {
     return (struct qc_loc){loc.file, loc.at + (uint32_t)from, (uint32_t)len};
 }
 
-static const char *shown(const struct json_reader *r, struct qc_loc loc)
+const char *json_shown(const struct json_reader *r, struct qc_loc loc)
 {
-    return qc_shown(r->qc, text_at(r, loc));
+    return qc_shown(r->qc, json_text(r, loc));
 }
 
 /* A key as messages show it: always in quotes. */
-static const char *quoted(const struct json_reader *r, struct qc_str key)
+const char *json_quoted(const struct json_reader *r, struct qc_str key)
 {
     return qc_format(r->qc, "\"%s\"", qc_shown(r->qc, key)).ptr;
 }
 
 /* What stands at loc, for "found ...". */
-static const char *found(const struct json_reader *r, struct qc_loc loc)
+const char *json_found(const struct json_reader *r, struct qc_loc loc)
 {
     char c;
 
@@ -47,8 +46,16 @@ static const char *found(const struct json_reader *r, struct qc_loc loc)
         return "the end of the file";
     c = r->file->text[loc.at];
     if (c == '"')
-        return qc_format(r->qc, "%s", shown(r, loc)).ptr;
-    return qc_format(r->qc, "'%s'", shown(r, loc)).ptr;
+        return qc_format(r->qc, "%s", json_shown(r, loc)).ptr;
+    return qc_format(r->qc, "'%s'", json_shown(r, loc)).ptr;
+}
+
+uint32_t json_code(const struct json_reader *r, struct qc_loc loc)
+{
+    uint32_t code = 0;
+
+    qc_utf8(r->file->text + loc.at, r->file->text + loc.at + loc.len, &code);
+    return code;
 }
 
 static const char *skip_comment(const char *p, const char *end)
@@ -153,7 +160,7 @@ static int close_list_before(struct json_reader *r, struct json_word *key,
 
     if (!r->damaged && !key->poisoned) {
         d = qc_report(r->qc, QC_JSON_UNCLOSED, loc,
-                      "expected ']' before the key %s", shown(r, loc));
+                      "expected ']' before the key %s", json_shown(r, loc));
         qc_note(r->qc, d, b->loc, "the list begins here");
     }
     r->held = true;
@@ -163,8 +170,8 @@ static int close_list_before(struct json_reader *r, struct json_word *key,
 }
 
 /* A scalar that may turn out to be a key. */
-static int take_scalar(struct json_reader *r, struct json_word *w,
-                       struct qc_loc *at, int token)
+int json_take_scalar(struct json_reader *r, struct json_word *w,
+                     struct qc_loc *at, int token)
 {
     struct qc_loc loc = *at;
 
@@ -173,11 +180,12 @@ static int take_scalar(struct json_reader *r, struct json_word *w,
 
         if ((string || !r->value_due) && colon_follows(r, loc)) {
             if (!string && !w->poisoned) {
-                struct qc_diag *d = qc_report(
-                    r->qc, QC_JSON_EXPECTED_KEY, loc,
-                    "a key needs double quotes, found '%s'", shown(r, loc));
+                struct qc_diag *d =
+                    qc_report(r->qc, QC_JSON_EXPECTED_KEY, loc,
+                              "a key needs double quotes, found '%s'",
+                              json_shown(r, loc));
 
-                qc_help(r->qc, d, "write \"%s\"", shown(r, loc));
+                qc_help(r->qc, d, "write \"%s\"", json_shown(r, loc));
                 w->poisoned = true;
             }
             return take_key(r, w, KEY);
@@ -194,7 +202,7 @@ static int take_scalar(struct json_reader *r, struct json_word *w,
 int json_held(struct json_reader *r, struct json_word *out, struct qc_loc *loc)
 {
     if (innermost(r)->open == '[') {
-        *loc = part(r->held_loc, 0, 0);
+        *loc = json_part(r->held_loc, 0, 0);
         r->depth--;
         return take(r, ']');
     }
@@ -204,298 +212,15 @@ int json_held(struct json_reader *r, struct json_word *out, struct qc_loc *loc)
     return take_key(r, out, KEY);
 }
 
-/* ---- strings ---- */
-
-static void check_length(struct json_reader *r, struct json_word *w,
-                         struct qc_loc loc)
-{
-    if (w->text.len <= QC_MAX_STRING)
-        return;
-    qc_report(r->qc, QC_LIM_STRING, loc,
-              "the string has %zu bytes; at most %u are possible", w->text.len,
-              QC_MAX_STRING);
-    w->poisoned = true;
-}
-
-int json_plain_string(struct json_reader *r, struct json_word *out,
-                      struct qc_loc *at)
-{
-    struct qc_loc loc = *at;
-    out->text = text_at(r, part(loc, 1, loc.len - 2));
-    out->poisoned = false;
-    check_length(r, out, loc);
-    return take_scalar(r, out, at, STRING);
-}
-
-/* Four hexadecimal digits at p, or -1. */
-static long hex4(const char *p, const char *end)
-{
-    long v = 0;
-    int i;
-
-    if (end - p < 4)
-        return -1;
-    for (i = 0; i < 4; i++) {
-        char c = p[i];
-        int digit = c >= '0' && c <= '9'   ? c - '0'
-                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                           : -1;
-
-        if (digit < 0)
-            return -1;
-        v = v << 4 | digit;
-    }
-    return v;
-}
-
-static char *put_utf8(char *to, uint32_t c)
-{
-    if (c < 0x80) {
-        *to++ = (char)c;
-        return to;
-    }
-    if (c < 0x800) {
-        *to++ = (char)(0xC0 | c >> 6);
-    } else {
-        if (c < 0x10000) {
-            *to++ = (char)(0xE0 | c >> 12);
-        } else {
-            *to++ = (char)(0xF0 | c >> 18);
-            *to++ = (char)(0x80 | (c >> 12 & 0x3F));
-        }
-        *to++ = (char)(0x80 | (c >> 6 & 0x3F));
-    }
-    *to++ = (char)(0x80 | (c & 0x3F));
-    return to;
-}
-
-/* The string that is being unescaped. One fault of a sort is reported for each
- * string: the others have the same cause. */
-struct unescape {
-    struct json_reader *r;
-    struct qc_loc loc; /* of the inside */
-    const char *p, *end;
-    char *to;
-    bool bad_escape, bad_pair, bad_control;
-};
-
-static struct qc_loc escape_loc(const struct unescape *u, const char *from,
-                                const char *to)
-{
-    return part(u->loc, (size_t)(from - (u->r->file->text + u->loc.at)),
-                (size_t)(to - from));
-}
-
-static void report_escape(struct unescape *u, const char *from)
-{
-    struct qc *qc = u->r->qc;
-    const char *end = from + 2;
-    struct qc_diag *d;
-    uint32_t code;
-
-    if (u->bad_escape)
-        return;
-    u->bad_escape = true;
-    if (from[1] == 'u') {
-        while (end < u->end && end < from + 6 &&
-               strchr("0123456789abcdefABCDEF", *end))
-            end++;
-        qc_report(qc, QC_LEX_BAD_ESCAPE, escape_loc(u, from, end),
-                  "'%s' needs four hexadecimal digits",
-                  shown(u->r, escape_loc(u, from, end)));
-        return;
-    }
-    end = from + 1 + qc_utf8(from + 1, u->end, &code);
-    if (end == from + 1)
-        end++;
-    d = qc_report(qc, QC_LEX_BAD_ESCAPE, escape_loc(u, from, end),
-                  "unknown escape '%s' in a string",
-                  shown(u->r, escape_loc(u, from, end)));
-    qc_help(qc, d,
-            "for a backslash write '\\\\'; known escapes are \\\" \\\\ \\/ "
-            "\\b \\f \\n \\r \\t \\uXXXX");
-}
-
-static void report_half(struct unescape *u, const char *from)
-{
-    struct qc_loc loc = escape_loc(u, from, from + 6);
-
-    if (u->bad_pair)
-        return;
-    u->bad_pair = true;
-    qc_report(u->r->qc, QC_JSON_LONE_SURROGATE, loc,
-              "'%s' is half of a character pair; the other half is missing",
-              shown(u->r, loc));
-}
-
-/* At the digits of \uXXXX. */
-static void unescape_code(struct unescape *u, const char *from)
-{
-    long c = hex4(u->p, u->end), low = -1;
-
-    if (c < 0) {
-        report_escape(u, from);
-        return;
-    }
-    u->p += 4;
-    if (c >= 0xD800 && c <= 0xDBFF) {
-        if (u->end - u->p >= 6 && u->p[0] == '\\' && u->p[1] == 'u')
-            low = hex4(u->p + 2, u->end);
-        if (low >= 0xDC00 && low <= 0xDFFF) {
-            c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
-            u->p += 6;
-        }
-    }
-    if (c >= 0xD800 && c <= 0xDFFF)
-        report_half(u, from);
-    else
-        u->to = put_utf8(u->to, (uint32_t)c);
-}
-
-static void unescape_one(struct unescape *u)
-{
-    static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
-    const char *from = u->p++, *name;
-    char c = *u->p;
-
-    if (c == 'u') {
-        u->p++;
-        unescape_code(u, from);
-        return;
-    }
-    name = c ? strchr(names, c) : NULL;
-    if (!name) {
-        report_escape(u, from);
-        return;
-    }
-    u->p++;
-    *u->to++ = values[name - names];
-}
-
-static void report_control(struct unescape *u)
-{
-    static const char known[] = "\b\f\n\r\t", names[] = "bfnrt";
-    const char *name = strchr(known, *u->p);
-    struct qc *qc = u->r->qc;
-    struct qc_diag *d;
-
-    if (u->bad_control)
-        return;
-    u->bad_control = true;
-    d = qc_report(qc, *u->p == '\r' ? QC_LEX_LONE_CR : QC_LEX_CONTROL_CHAR,
-                  escape_loc(u, u->p, u->p + 1),
-                  "control character U+%04X inside a string",
-                  (unsigned)(unsigned char)*u->p);
-    if (name)
-        qc_help(qc, d, "write '\\%c'", names[name - known]);
-    else
-        qc_help(qc, d, "write '\\u%04x'", (unsigned)(unsigned char)*u->p);
-}
-
-/* Resolves the escapes of the text at `inside`. */
-static struct qc_str unescaped(struct json_reader *r, struct qc_loc inside,
-                               bool *bad)
-{
-    struct unescape u = {0};
-    char *start;
-
-    u.r = r;
-    u.loc = inside;
-    u.p = r->file->text + inside.at;
-    u.end = u.p + inside.len;
-    u.to = start = qc_alloc(r->qc, inside.len + 1);
-    while (u.p < u.end) {
-        if (*u.p == '\\' && u.end - u.p > 1) {
-            unescape_one(&u);
-            continue;
-        }
-        if ((unsigned char)*u.p < 0x20)
-            report_control(&u);
-        *u.to++ = *u.p++;
-    }
-    *bad = u.bad_escape || u.bad_pair || u.bad_control;
-    return (struct qc_str){start, (size_t)(u.to - start)};
-}
-
-int json_string(struct json_reader *r, struct json_word *out, struct qc_loc *at)
-{
-    struct qc_loc loc = *at;
-    out->text = unescaped(r, part(loc, 1, loc.len - 2), &out->poisoned);
-    check_length(r, out, loc);
-    return take_scalar(r, out, at, STRING);
-}
-
-int json_unterminated(struct json_reader *r, struct json_word *out,
-                      struct qc_loc *at)
-{
-    struct qc_loc loc = *at;
-    struct qc_diag *d;
-
-    if (loc.len > 1 && r->file->text[loc.at + loc.len - 1] == '\r')
-        loc.len--;
-    d = qc_report(r->qc, QC_LEX_UNTERMINATED, loc,
-                  "the string is not closed on this line");
-    qc_help(r->qc, d, "add \" at the end; a string cannot span lines");
-    out->text = text_at(r, part(loc, 1, loc.len - 1));
-    out->poisoned = true;
-    r->damaged = true; /* it may have swallowed some */
-    return take_scalar(r, out, at, STRING);
-}
-
-/* A string in quotes of `size` bytes that JSON does not have. */
-static void take_inside(struct json_reader *r, struct json_word *out,
-                        struct qc_loc loc, size_t open, size_t close)
-{
-    if (open + close > loc.len)
-        close = 0;
-    out->text = text_at(r, part(loc, open, loc.len - open - close));
-    out->poisoned = true;
-}
-
-int json_single_quoted(struct json_reader *r, struct json_word *out,
-                       struct qc_loc *at)
-{
-    struct qc_loc loc = *at;
-    const char *last = r->file->text + loc.at + loc.len - 1;
-    bool closed = loc.len > 1 && *last == '\'';
-    struct qc_diag *d = qc_report(r->qc, QC_JSON_SINGLE_QUOTE, loc,
-                                  "a string needs double quotes");
-
-    take_inside(r, out, loc, 1, closed);
-    if (closed && !memchr(out->text.ptr, '"', out->text.len) &&
-        !memchr(out->text.ptr, '\\', out->text.len)) {
-        qc_help(r->qc, d, "write \"%s\"", qc_shown(r->qc, out->text));
-        qc_fix(r->qc, d, loc, qc_format(r->qc, "\"%.*s\"", QC_ARG(out->text)));
-    }
-    return take_scalar(r, out, at, STRING);
-}
-
-int json_curly_quoted(struct json_reader *r, struct json_word *out,
-                      struct qc_loc *at)
-{
-    struct qc_loc loc = *at;
-    const char *end = r->file->text + loc.at + loc.len;
-    struct qc_loc quote = part(loc, 0, 3);
-    struct qc_diag *d;
-    uint32_t code;
-
-    qc_utf8(r->file->text + loc.at, end, &code);
-    d = qc_report(r->qc, QC_LEX_FULLWIDTH, quote, "curly quote '%s' (U+%04X)",
-                  shown(r, quote), (unsigned)code);
-    qc_help(r->qc, d, "write the ASCII character '\"'");
-    take_inside(r, out, loc, 3, loc.len < 6 ? 0 : end[-1] == '"' ? 1 : 3);
-    return take_scalar(r, out, at, STRING);
-}
-
 /* ---- numbers and words ---- */
 
 int json_number(struct json_reader *r, struct json_word *out, struct qc_loc *at)
 {
     struct qc_loc loc = *at;
-    out->text = text_at(r, loc);
+
+    out->text = json_text(r, loc);
     out->poisoned = false;
-    return take_scalar(r, out, at, NUMBER);
+    return json_take_scalar(r, out, at, NUMBER);
 }
 
 static bool is_nan_word(struct qc_str s)
@@ -518,8 +243,9 @@ static bool is_nan_word(struct qc_str s)
 
 static void report_nan(struct json_reader *r, struct qc_loc loc)
 {
-    struct qc_diag *d = qc_report(r->qc, QC_JSON_NAN, loc,
-                                  "'%s' is not a JSON number", shown(r, loc));
+    struct qc_diag *d =
+        qc_report(r->qc, QC_JSON_NAN, loc, "'%s' is not a JSON number",
+                  json_shown(r, loc));
 
     qc_help(r->qc, d, "only finite numbers are possible");
 }
@@ -561,29 +287,30 @@ int json_bad_number(struct json_reader *r, struct json_word *out,
     struct qc_str better;
     struct qc_diag *d;
 
-    out->text = text_at(r, loc);
+    out->text = json_text(r, loc);
     out->poisoned = true;
     if (is_nan_word(out->text)) {
         report_nan(r, loc);
-        return take_scalar(r, out, at, NUMBER);
+        return json_take_scalar(r, out, at, NUMBER);
     }
     d = qc_report(r->qc, QC_JSON_NUMBER, loc, "malformed number '%s'",
-                  shown(r, loc));
+                  json_shown(r, loc));
     better = better_number(r, out->text);
     if (better.len) {
         qc_help(r->qc, d, "write %.*s", QC_ARG(better));
         qc_fix(r->qc, d, loc, better);
     }
-    return take_scalar(r, out, at, NUMBER);
+    return json_take_scalar(r, out, at, NUMBER);
 }
 
 int json_literal(struct json_reader *r, struct json_word *out,
                  struct qc_loc *at)
 {
     struct qc_loc loc = *at;
-    out->text = text_at(r, loc);
+
+    out->text = json_text(r, loc);
     out->poisoned = false;
-    return take_scalar(r, out, at, WORD);
+    return json_take_scalar(r, out, at, WORD);
 }
 
 /* The first word of the file and what follows it: a quant.cfg? */
@@ -614,17 +341,17 @@ static void help_bare_word(struct json_reader *r, struct qc_diag *d,
         {"false", 5},
         {"null",  4}
     };
-    struct qc_str near = qc_nearest(text_at(r, loc), words, 3);
+    struct qc_str near = qc_nearest(json_text(r, loc), words, 3);
 
     if (!key && near.len) {
         qc_help(r->qc, d, "did you mean '%.*s'?", QC_ARG(near));
         qc_fix(r->qc, d, loc, near);
-    } else if (!key && qc_equalz(text_at(r, loc), "None")) {
+    } else if (!key && qc_equalz(json_text(r, loc), "None")) {
         qc_help(r->qc, d, "Python's None is null in JSON");
     } else {
-        qc_help(r->qc, d, "add quotes: \"%s\"", shown(r, loc));
+        qc_help(r->qc, d, "add quotes: \"%s\"", json_shown(r, loc));
         qc_fix(r->qc, d, loc,
-               qc_format(r->qc, "\"%.*s\"", QC_ARG(text_at(r, loc))));
+               qc_format(r->qc, "\"%.*s\"", QC_ARG(json_text(r, loc))));
     }
 }
 
@@ -634,7 +361,7 @@ int json_bare_word(struct json_reader *r, struct json_word *out,
     struct qc_loc loc = *at;
     bool key = in_object(r) && !r->value_due;
 
-    out->text = text_at(r, loc);
+    out->text = json_text(r, loc);
     out->poisoned = true;
     if (looks_like_text(r, loc))
         return END;
@@ -643,16 +370,16 @@ int json_bare_word(struct json_reader *r, struct json_word *out,
     else
         help_bare_word(r,
                        qc_report(r->qc, QC_JSON_BAREWORD, loc,
-                                 "unexpected word '%s'", shown(r, loc)),
+                                 "unexpected word '%s'", json_shown(r, loc)),
                        loc, key);
-    return take_scalar(r, out, at, WORD);
+    return json_take_scalar(r, out, at, WORD);
 }
 
 int json_dots(struct json_reader *r, struct json_word *out, struct qc_loc *at)
 {
     struct qc_loc loc = *at;
     struct qc_diag *d = qc_report(r->qc, QC_JSON_ELLIPSIS, loc,
-                                  "'%s' is not JSON", shown(r, loc));
+                                  "'%s' is not JSON", json_shown(r, loc));
 
     (void)out;
     qc_help(r->qc, d,
@@ -679,23 +406,22 @@ static char twin(uint32_t code)
 
 static char report_wide(struct json_reader *r, struct qc_loc loc)
 {
-    struct qc_loc first;
+    uint32_t code = json_code(r, loc);
     struct qc_diag *d;
-    uint32_t code;
-    char c;
+    char c = twin(code);
 
-    first = part(
-        loc, 0,
-        qc_utf8(r->file->text + loc.at, r->file->text + r->file->size, &code));
-    c = twin(code);
-    d = qc_report(r->qc, QC_LEX_FULLWIDTH, first,
-                  "full-width character '%s' (U+%04X)", shown(r, first),
-                  (unsigned)code);
-    if (c == ' ')
-        qc_help(r->qc, d, "write an ASCII blank");
-    else
+    loc.len = 3;
+    if (c == ' ') {
+        d = qc_report(r->qc, QC_LEX_FULLWIDTH, loc, "full-width space (U+%04X)",
+                      (unsigned)code);
+        qc_help(r->qc, d, "write an ordinary space");
+    } else {
+        d = qc_report(r->qc, QC_LEX_FULLWIDTH, loc,
+                      "full-width character '%s' (U+%04X)", json_shown(r, loc),
+                      (unsigned)code);
         qc_help(r->qc, d, "write the ASCII character '%c'", c);
-    qc_fix(r->qc, d, first, qc_copy(r->qc, &c, 1));
+    }
+    qc_fix(r->qc, d, loc, qc_copy(r->qc, &c, 1));
     return c;
 }
 
@@ -703,10 +429,11 @@ int json_wide_word(struct json_reader *r, struct json_word *out,
                    struct qc_loc *at)
 {
     struct qc_loc loc = *at;
+
     report_wide(r, loc);
-    out->text = text_at(r, loc);
+    out->text = json_text(r, loc);
     out->poisoned = true;
-    return take_scalar(r, out, at, WORD);
+    return json_take_scalar(r, out, at, WORD);
 }
 
 int json_wide_char(struct json_reader *r, struct qc_loc loc)
@@ -722,21 +449,35 @@ int json_wide_char(struct json_reader *r, struct qc_loc loc)
     return take(r, c == ':' || c == ',' ? c : JUNK);
 }
 
+static bool is_blank_code(uint32_t code)
+{
+    return code == 0x85 || code == 0xA0 || code == 0x1680 ||
+           (code >= 0x2000 && code <= 0x200B) || code == 0x2028 ||
+           code == 0x2029 || code == 0x202F || code == 0x205F || code == 0x2060;
+}
+
 void json_bad_chars(struct json_reader *r, struct qc_loc loc)
 {
-    struct qc_loc first;
-    uint32_t code;
+    uint32_t code = json_code(r, loc);
 
-    first = part(
-        loc, 0,
-        qc_utf8(r->file->text + loc.at, r->file->text + r->file->size, &code));
+    if (is_blank_code(code)) {
+        qc_help(r->qc,
+                qc_report(r->qc, QC_LEX_BAD_CHAR, loc,
+                          "unexpected blank U+%04X", (unsigned)code),
+                "write an ordinary space");
+        return;
+    }
     qc_report(r->qc, QC_LEX_BAD_CHAR, loc, "unexpected character '%s' (U+%04X)",
-              shown(r, first), (unsigned)code);
+              json_shown(r, json_part(loc, 0,
+                                      code < 0x800     ? 2
+                                      : code < 0x10000 ? 3
+                                                       : 4)),
+              (unsigned)code);
 }
 
 void json_control_chars(struct json_reader *r, struct qc_loc loc)
 {
-    qc_report(r->qc, QC_LEX_CONTROL_CHAR, loc, "control character U+%04X",
+    qc_report(r->qc, QC_LEX_CONTROL_CHAR, loc, "control character (0x%02X)",
               (unsigned)(unsigned char)r->file->text[loc.at]);
 }
 
@@ -791,7 +532,7 @@ int json_close(struct json_reader *r, struct qc_loc loc, char close)
 static void report_unclosed(struct json_reader *r, struct qc_loc loc)
 {
     const struct json_bracket *b = innermost(r);
-    const char *what = b->key.len       ? quoted(r, b->key)
+    const char *what = b->key.len       ? json_quoted(r, b->key)
                        : b->open == '{' ? "the object"
                                         : "the list";
     struct qc_diag *d =
@@ -840,304 +581,4 @@ int json_garbage(struct json_reader *r, struct qc_loc loc)
 int json_mark(struct json_reader *r, int token)
 {
     return take(r, token);
-}
-
-/* ---- for the parser ---- */
-
-struct qc_node *json_scalar(struct json_reader *r, enum qc_node_kind kind,
-                            struct json_word w, struct qc_loc loc)
-{
-    struct qc_node *n = qc_node(r->qc, kind, loc, w.text);
-
-    n->poisoned = w.poisoned;
-    return n;
-}
-
-struct json_items json_items(struct json_reader *r, enum qc_node_kind kind,
-                             struct qc_loc open)
-{
-    struct json_items items = {0};
-
-    items.node = qc_node(r->qc, kind, open, QC_STR(""));
-    return items;
-}
-
-static struct qc_loc last_loc(const struct json_items *items)
-{
-    return (struct qc_loc){items->node->loc.file, items->at, items->len};
-}
-
-static void set_last(struct json_items *items, struct qc_loc loc)
-{
-    items->at = loc.at;
-    items->len = loc.len;
-}
-
-/* At the end of the file and after a fatal fault all has been said. */
-static bool at_end(const struct json_reader *r, struct qc_loc loc)
-{
-    return r->file->fatal || loc.at >= r->file->size;
-}
-
-static void report_no_comma(struct json_reader *r, struct json_items *items,
-                            struct qc_loc loc, const char *where)
-{
-    struct qc_loc gap;
-    struct qc_diag *d;
-
-    items->bad = true;
-    if (at_end(r, loc))
-        return;
-    d = qc_report(r->qc, QC_JSON_EXPECTED_COMMA, loc, "expected ',' %s %s",
-                  where, found(r, loc));
-    gap = part(last_loc(items), items->len, 0);
-    qc_fix(r->qc, d, gap, QC_STR(","));
-}
-
-/* The whole of a value. */
-static struct qc_loc extent(const struct qc_node *n)
-{
-    return (struct qc_loc){n->loc.file, n->loc.at, n->end - n->loc.at};
-}
-
-static void take_item(struct json_items *items, struct qc_node *n,
-                      struct qc_loc loc)
-{
-    items->last = JSON_ITEM;
-    set_last(items, n ? extent(n) : loc);
-    if (!n || n->poisoned)
-        items->bad = true;
-    if (n)
-        qc_append(items->node, n);
-}
-
-struct json_items json_member(struct json_reader *r, struct json_items items,
-                              struct json_word key, struct qc_loc key_loc,
-                              struct qc_node *value)
-{
-    bool bad = items.bad;
-
-    items.bad = false;
-    if (items.last == JSON_ITEM && !bad && !key.poisoned) {
-        report_no_comma(r, &items, key_loc, "before");
-        items.bad = false;
-    }
-    if (value) {
-        qc_named(value, key.text, key_loc);
-        value->poisoned = value->poisoned || key.poisoned;
-    }
-    take_item(&items, value, key_loc);
-    return items;
-}
-
-struct json_items json_no_value(struct json_reader *r, struct json_items items,
-                                struct json_word key, struct qc_loc key_loc,
-                                struct qc_loc at)
-{
-    struct qc_diag *d;
-
-    if (!at_end(r, at)) {
-        bool is_key = r->file->text[at.at] == '"';
-
-        d = qc_report(r->qc, QC_JSON_EXPECTED_VALUE, at,
-                      "expected the value of %s, found %s%s",
-                      quoted(r, key.text), is_key ? "the key " : "",
-                      found(r, at));
-        qc_note(r->qc, d, key_loc, "%s is here", quoted(r, key.text));
-    }
-    return json_member(r, items, key, key_loc, NULL);
-}
-
-void json_before_value(struct json_reader *r, struct json_word key,
-                       struct qc_loc junk)
-{
-    qc_report(r->qc, QC_JSON_EXPECTED_VALUE, junk,
-              "expected the value of %s, found '%s'", quoted(r, key.text),
-              shown(r, junk));
-}
-
-struct json_items json_no_colon(struct json_reader *r, struct json_items items,
-                                struct json_word key, struct qc_loc key_loc,
-                                struct qc_loc at)
-{
-    /* ':' is there when characters before it have been reported. */
-    bool quiet = (items.bad && items.last != JSON_COMMA) || key.poisoned ||
-                 at_end(r, at) || r->file->text[at.at] == ':';
-
-    if (items.last == JSON_ITEM && !quiet)
-        report_no_comma(r, &items, key_loc, "before");
-    else if (!quiet)
-        qc_report(r->qc, QC_JSON_EXPECTED_COLON, at, "expected ':' after %s",
-                  quoted(r, key.text));
-    take_item(&items, NULL, key_loc);
-    return items;
-}
-
-struct json_items json_stray(struct json_reader *r, struct json_items items,
-                             struct qc_node *value, struct qc_loc loc)
-{
-    if (!items.bad && !value->poisoned) {
-        if (items.last == JSON_ITEM)
-            report_no_comma(r, &items, part(loc, 0, loc.len), "before");
-        else
-            qc_report(r->qc, QC_JSON_EXPECTED_KEY, value->loc,
-                      "expected a key in double quotes, found %s",
-                      found(r, value->loc));
-    }
-    if (value->kind == QC_GROUP)
-        r->damaged = true; /* one '{' too many? */
-    take_item(&items, NULL, loc);
-    return items;
-}
-
-struct json_items json_element(struct json_reader *r, struct json_items items,
-                               struct qc_node *value, struct qc_loc loc)
-{
-    if (!value)
-        return json_ellipsis(items, loc);
-    if (items.last == JSON_ITEM && !items.bad && !value->poisoned)
-        report_no_comma(r, &items, value->loc, "before");
-    take_item(&items, value, loc);
-    return items;
-}
-
-static void report_no_item(struct json_reader *r, struct json_items *items,
-                           struct qc_loc loc)
-{
-    struct qc_diag *d;
-
-    if (items->bad)
-        return;
-    items->bad = true;
-    if (items->node->kind == QC_GROUP)
-        d = qc_report(r->qc, QC_JSON_EXPECTED_KEY, loc,
-                      "expected a key, found '%s'", shown(r, loc));
-    else
-        d = qc_report(r->qc, QC_JSON_EXPECTED_VALUE, loc,
-                      "expected a value, found '%s'", shown(r, loc));
-    if (r->file->text[loc.at] == ',')
-        qc_help(r->qc, d, "remove this comma");
-}
-
-struct json_items json_comma(struct json_reader *r, struct json_items items,
-                             struct qc_loc loc)
-{
-    if (items.last == JSON_NONE || items.last == JSON_COMMA)
-        report_no_item(r, &items, loc);
-    else if (items.node->kind == QC_LIST)
-        items.bad = false;
-    items.last = JSON_COMMA;
-    set_last(&items, loc);
-    return items;
-}
-
-struct json_items json_ellipsis(struct json_items items, struct qc_loc loc)
-{
-    items.last = JSON_DOTS;
-    set_last(&items, loc);
-    return items;
-}
-
-struct json_items json_junk(struct json_reader *r, struct json_items items,
-                            struct qc_loc loc)
-{
-    if (items.last != JSON_ITEM) {
-        report_no_item(r, &items, loc);
-        return items;
-    }
-    if (!items.bad)
-        qc_report(r->qc, QC_JSON_EXPECTED_COMMA, loc,
-                  "expected ',', found '%s'", shown(r, loc));
-    items.last = JSON_COMMA;
-    set_last(&items, loc);
-    items.bad = true;
-    return items;
-}
-
-/* ---- the end of an object or list ---- */
-
-static void report_duplicate(struct json_reader *r, const struct qc_node *first,
-                             const struct qc_node *again)
-{
-    /* Every object in the outermost one is a layer: the depth is known only
-     * to the bracket stack, where the innermost has been taken off. */
-    bool layer =
-        r->depth == 0 && first->kind == QC_GROUP && again->kind == QC_GROUP;
-    struct qc_diag *d;
-
-    if (layer)
-        d = qc_report(r->qc, QC_JSON_DUPLICATE_KEY, again->name_loc,
-                      "layer name %s is used twice; layer names must be unique",
-                      quoted(r, again->name));
-    else
-        d = qc_report(r->qc, QC_JSON_DUPLICATE_KEY, again->name_loc,
-                      "key %s is used twice", quoted(r, again->name));
-    qc_note(r->qc, d, first->name_loc, "first used here");
-}
-
-#define FEW 8u /* keys that are compared one by one */
-
-static void check_few_keys(struct json_reader *r, const struct qc_node *group)
-{
-    const struct qc_node *a, *b;
-
-    for (b = group->first; b; b = b->next)
-        for (a = group->first; a != b; a = a->next)
-            if (qc_equal(a->name, b->name)) {
-                report_duplicate(r, a, b);
-                break;
-            }
-}
-
-static void check_many_keys(struct json_reader *r, struct qc_node *group)
-{
-    struct qc_map map = {0};
-    struct qc_node *n;
-
-    for (n = group->first; n; n = n->next) {
-        void **at = qc_map_at(r->qc, &map, n->name);
-
-        if (*at)
-            report_duplicate(r, *at, n);
-        else
-            *at = n;
-    }
-}
-
-struct qc_node *json_closed(struct json_reader *r, struct json_items items,
-                            struct qc_loc close)
-{
-    struct qc_node *n = items.node;
-    struct qc_diag *d;
-
-    if (items.last == JSON_COMMA && !items.bad && !r->damaged) {
-        d = qc_report(r->qc, QC_JSON_TRAILING_COMMA, close,
-                      "a comma may not come before '%s'", shown(r, close));
-        qc_note(r->qc, d, last_loc(&items), "remove this comma");
-        qc_fix(r->qc, d, last_loc(&items), QC_STR(""));
-    }
-    n->closed = close.len != 0;
-    n->end = close.at + close.len;
-    if (n->kind == QC_GROUP && n->count <= FEW)
-        check_few_keys(r, n);
-    else if (n->kind == QC_GROUP)
-        check_many_keys(r, n);
-    return n;
-}
-
-void json_no_document(struct json_reader *r)
-{
-    struct qc_loc end = {r->file, (uint32_t)r->file->size, 0};
-
-    if (!r->file->errors)
-        qc_report(r->qc, QC_JSON_EMPTY, end,
-                  r->file->size ? "the file holds no value, only blanks"
-                                : "the file is empty");
-}
-
-void json_unexpected(struct json_reader *r, struct qc_loc loc)
-{
-    if (!r->file->fatal && r->depth == 0 && !r->done)
-        qc_report(r->qc, QC_JSON_EXPECTED_VALUE, loc,
-                  "expected a JSON value, found %s", found(r, loc));
 }

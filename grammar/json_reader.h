@@ -53,6 +53,19 @@ struct json_items {
     bool bad;             /* reported after the last good item      */
 };
 
+/* ---- json_reader.c: text and places ---- */
+
+struct qc_str json_text(const struct json_reader *r, struct qc_loc loc);
+struct qc_loc json_part(struct qc_loc loc, size_t from, size_t len);
+/* As messages show it. */
+const char *json_shown(const struct json_reader *r, struct qc_loc loc);
+/* A key: always in quotes. */
+const char *json_quoted(const struct json_reader *r, struct qc_str key);
+/* For "found ...". */
+const char *json_found(const struct json_reader *r, struct qc_loc loc);
+/* The first character. */
+uint32_t json_code(const struct json_reader *r, struct qc_loc loc);
+
 /* ---- for the scanner: each returns the token, END also after a fatal fault;
  * *loc may become that of a bracket which goes before the word ---- */
 
@@ -60,6 +73,11 @@ struct json_items {
 
 /* The key that was held back, or a bracket before it. */
 int json_held(struct json_reader *r, struct json_word *out, struct qc_loc *loc);
+/* A scalar that may turn out to be a key. */
+int json_take_scalar(struct json_reader *r, struct json_word *w,
+                     struct qc_loc *loc, int token);
+/* ---- json_string.c ---- */
+
 /* loc: the word with its quotes. Plain: no escapes, no control characters. */
 int json_plain_string(struct json_reader *r, struct json_word *out,
                       struct qc_loc *loc);
@@ -71,6 +89,8 @@ int json_single_quoted(struct json_reader *r, struct json_word *out,
                        struct qc_loc *loc);
 int json_curly_quoted(struct json_reader *r, struct json_word *out,
                       struct qc_loc *loc);
+/* ---- json_reader.c ---- */
+
 int json_number(struct json_reader *r, struct json_word *out,
                 struct qc_loc *loc);
 int json_bad_number(struct json_reader *r, struct json_word *out,
@@ -93,7 +113,7 @@ void json_comment(struct json_reader *r, struct qc_loc loc, bool closed);
 void json_bad_chars(struct json_reader *r, struct qc_loc loc);
 void json_control_chars(struct json_reader *r, struct qc_loc loc);
 
-/* ---- for the parser ---- */
+/* ---- json_tree.c: for the parser ---- */
 
 struct qc_node *json_scalar(struct json_reader *r, enum qc_node_kind kind,
                             struct json_word w, struct qc_loc loc);
