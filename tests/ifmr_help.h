@@ -159,6 +159,62 @@ static inline double help_least(const double *loss, uint32_t n)
     return least;
 }
 
+/* How much more than the best candidate of AMCT's default search the one loses
+ * that an observer with so much storage chooses; x ascending. */
+static inline double help_excess(const float *x, size_t n, uint32_t bytes,
+                                 int bits, bool asym, const double *loss)
+{
+    static uint64_t storage[QRT_IFMR_BYTES_MAX / 8];
+    struct qrt_ifmr search = help_search();
+    struct qrt_ifmr_observer o;
+    struct qrt_ifmr_result r;
+    double least = help_least(loss, search.ratio_count);
+
+    if (qrt_ifmr_init(&o, storage, bytes) != QRT_OK ||
+        qrt_ifmr_add_f32(&o, (const uint32_t *)(const void *)x, (uint32_t)n) !=
+            QRT_OK ||
+        qrt_ifmr_finish(&o, &search, (uint32_t)bits, asym, &r) != QRT_OK) {
+        return INFINITY;
+    }
+    return loss[r.index] == least ? 0 : loss[r.index] / least - 1;
+}
+
+/* A list of excesses; the one that a share p of them does not exceed. */
+struct help_list {
+    double v[40000];
+    size_t n;
+};
+
+static int help_by_double(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static inline double help_quantile(struct help_list *l, double p)
+{
+    qsort(l->v, l->n, sizeof *l->v, help_by_double);
+    return l->v[(size_t)(p * (double)(l->n - 1))];
+}
+
+/* Excesses of both modes at several sizes of storage, 8 bits, AMCT's default
+ * percentiles for n below 1e6. */
+static inline void help_measure(const float *x, size_t n, const uint32_t *bytes,
+                                int sizes, struct help_list *lists)
+{
+    double loss[61];
+
+    for (int asym = 0; asym < 2; asym++) {
+        help_losses(x, n, 8, asym, fmaxf(x[n - 1], 0), fminf(x[0], 0),
+                    help_ratios(), 61, loss);
+        for (int i = 0; i < sizes; i++) {
+            lists[i].v[lists[i].n++] =
+                help_excess(x, n, bytes[i], 8, asym, loss);
+        }
+    }
+}
+
 /* ------------------------------------------------------ stored activations */
 
 struct help_tensor {
