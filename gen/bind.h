@@ -34,7 +34,7 @@ void qc_unknown_field(struct qc *qc, const struct qc_frame *f,
                       const struct qc_node *n, int dialect);
 /* The innermost enclosing message that has the field, when the field stands
  * where that one's fields stand: a '}' is missing before it. */
-const struct qc_frame *qc_escaped_from(struct qc *qc, const struct qc_frame *f,
+const struct qc_frame *qc_escaped_from(const struct qc_frame *f,
                                        const struct qc_node *n, int dialect);
 /* Reports such a field. */
 void qc_escaped_field(struct qc *qc, const struct qc_frame *f,

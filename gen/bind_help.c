@@ -213,28 +213,44 @@ void qc_unknown_field(struct qc *qc, const struct qc_frame *f,
 
 /* ---- a missing brace ---- */
 
-const struct qc_frame *qc_escaped_from(struct qc *qc, const struct qc_frame *f,
+/* Blanks before a name that is the first of its line, else -1. */
+static int indentation(const struct qc_file *f, uint32_t at)
+{
+    uint32_t start = at;
+
+    while (start && (f->text[start - 1] == ' ' || f->text[start - 1] == '\t'))
+        start--;
+    return start && f->text[start - 1] != '\n' ? -1 : (int)(at - start);
+}
+
+/* Whether a name stands at least `indent` bytes into its line. */
+static bool stands_in(const struct qc_file *f, uint32_t at, int indent)
+{
+    for (; indent > 0; indent--, at--)
+        if (at == 0 || f->text[at - 1] == '\n')
+            return false;
+    return true;
+}
+
+const struct qc_frame *qc_escaped_from(const struct qc_frame *f,
                                        const struct qc_node *n, int dialect)
 {
+    const struct qc_file *file = n->loc.file;
     const struct qc_frame *up;
-    struct qc_position here, theirs;
-    const char *p = n->loc.file->text + n->name_loc.at;
-    const struct qc_field *known;
+    int indent;
 
     for (up = f->parent; up; up = up->parent) {
-        known = qc_find_field(up->m, n->name);
+        const struct qc_field *known = qc_find_field(up->m, n->name);
+
         if (known && qc_field_in(known, dialect))
             break;
     }
     if (!up)
         return NULL;
-    here = qc_position(qc, n->loc.file, n->name_loc.at);
-    theirs = qc_position(qc, n->loc.file, up->node->first->name_loc.at);
-    while (p > n->loc.file->text && (p[-1] == ' ' || p[-1] == '\t'))
-        p--;
-    if (p > n->loc.file->text && p[-1] != '\n')
-        return NULL; /* not the first of its line */
-    return here.line > theirs.line && here.col <= theirs.col ? up : NULL;
+    indent = indentation(file, n->name_loc.at);
+    return indent >= 0 && stands_in(file, up->node->first->name_loc.at, indent)
+               ? up
+               : NULL;
 }
 
 void qc_escaped_field(struct qc *qc, const struct qc_frame *f,

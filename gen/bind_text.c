@@ -329,7 +329,7 @@ static void bind_list(struct binder *b, struct qc_frame *f,
  * to a message further out. */
 static bool unknown(struct binder *b, struct qc_frame *f, struct qc_node *n)
 {
-    const struct qc_frame *owner = qc_escaped_from(b->qc, f, n, b->dialect);
+    const struct qc_frame *owner = qc_escaped_from(f, n, b->dialect);
 
     f->torn = true;
     if (!owner) {

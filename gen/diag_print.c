@@ -104,18 +104,15 @@ struct line {
     const char *at, *stop;   /* the marked part      */
 };
 
-static struct line line_around(struct qc_loc loc)
+static struct line line_around(struct qc *qc, struct qc_loc loc)
 {
     const char *text = loc.file->text, *eof = text + loc.file->size;
+    struct qc_loc span = qc_line_span(qc, loc.file, loc.at);
     struct line l;
 
     l.at = text + (loc.at < loc.file->size ? loc.at : loc.file->size);
-    l.start = l.at;
-    while (l.start > text && l.start[-1] != '\n')
-        l.start--;
-    l.end = l.at;
-    while (l.end < eof && *l.end != '\n')
-        l.end++;
+    l.start = text + span.at;
+    l.end = l.start + span.len;
     l.stop = (size_t)(l.end - l.at) < loc.len ? l.end : l.at + loc.len;
     if (l.end < eof && l.end > l.start && l.end[-1] == '\r' &&
         l.end - 1 >= l.at)
@@ -210,7 +207,7 @@ static void print_source(struct qc *qc, FILE *out, struct qc_loc loc)
 
     if (loc.file->binary)
         return;
-    l = line_around(loc);
+    l = line_around(qc, loc);
     fprintf(out, "%5u | ", (unsigned)qc_line(qc, loc));
     if (l.start == l.end && l.at == loc.file->text + loc.file->size) {
         fputs("<end of file>\n", out);
@@ -279,62 +276,6 @@ static void print_text(struct qc *qc, FILE *out, const struct qc_diag *d)
     }
 }
 
-/* ---- order ---- */
-
-static bool after(const struct qc_diag *a, const struct qc_diag *b)
-{
-    return a->loc.at != b->loc.at ? a->loc.at > b->loc.at : a->seq > b->seq;
-}
-
-static struct qc_diag *merge(struct qc_diag *a, struct qc_diag *b)
-{
-    struct qc_diag *head = NULL, **end = &head;
-
-    while (a && b) {
-        struct qc_diag **least = after(a, b) ? &b : &a;
-
-        *end = *least;
-        end = &(*least)->next;
-        *least = *end;
-    }
-    *end = a ? a : b;
-    return head;
-}
-
-static struct qc_diag *sort(struct qc_diag *list)
-{
-    struct qc_diag *slow = list, *fast, *half;
-
-    if (!list || !list->next)
-        return list;
-    for (fast = list->next; fast && fast->next; fast = fast->next->next)
-        slow = slow->next;
-    half = slow->next;
-    slow->next = NULL;
-    return merge(sort(list), sort(half));
-}
-
-/* At most one error for a position: the one reported first. */
-static void drop_repeated(struct qc_file *f)
-{
-    const struct qc_diag *last = NULL;
-    struct qc_diag **p = &f->diags;
-
-    while (*p) {
-        struct qc_diag *d = *p;
-        bool error = d->severity >= QC_ERROR;
-
-        if (error && last && last->loc.at == d->loc.at) {
-            f->errors--;
-            *p = d->next;
-            continue;
-        }
-        if (error)
-            last = d;
-        p = &d->next;
-    }
-}
-
 static void print_count(FILE *out, const struct qc_file *f)
 {
     fprintf(out, "quantc: %s: %zu error%s", f->name, f->errors,
@@ -345,7 +286,7 @@ static void print_count(FILE *out, const struct qc_file *f)
     putc('\n', out);
 }
 
-static void print_file(struct qc *qc, struct qc_file *f, FILE *out)
+void qc_print_diags(struct qc *qc, const struct qc_file *f)
 {
     const struct qc_diag *d;
     size_t shown = 0;
@@ -353,30 +294,11 @@ static void print_file(struct qc *qc, struct qc_file *f, FILE *out)
     for (d = f->diags; d; d = d->next) {
         if (d->severity >= QC_ERROR && qc->max_errors &&
             shown++ == qc->max_errors) {
-            fprintf(out, "quantc: %s: too many errors\n", f->name);
+            fprintf(stderr, "quantc: %s: too many errors\n", f->name);
             break;
         }
-        print_text(qc, out, d);
+        print_text(qc, stderr, d);
     }
     if (f->errors)
-        print_count(out, f);
-}
-
-enum qc_exit qc_flush(struct qc *qc)
-{
-    bool errors = false;
-    struct qc_file *f;
-
-    for (f = qc->files; f; f = f->next) {
-        f->diags = sort(f->diags);
-        drop_repeated(f);
-        errors = errors || f->errors;
-        print_file(qc, f, stderr);
-        f->diags = NULL; /* printed once */
-        f->diags_end = &f->diags;
-    }
-    fflush(stderr);
-    if (qc->io_failed)
-        return QC_EXIT_IO;
-    return errors ? QC_EXIT_INPUT : QC_EXIT_OK;
+        print_count(stderr, f);
 }

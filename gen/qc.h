@@ -65,6 +65,9 @@ struct qc_file {
     bool fatal;      /* a fatal error ended this file                       */
     uint32_t *lines; /* offsets of line starts; built on first use          */
     size_t line_count;
+    struct qc_mark {
+        uint32_t at, chars;
+    } *marks; /* characters before some offsets, for columns      */
     struct qc_diag *diags;
     struct qc_diag **diags_end;
     size_t errors, warnings;
@@ -200,10 +203,13 @@ struct qc_position {
 struct qc_position qc_position(struct qc *qc, const struct qc_file *file,
                                uint32_t at);
 uint32_t qc_line(struct qc *qc, struct qc_loc loc);
+/* The line that holds `at`, without its line feed. */
+struct qc_loc qc_line_span(struct qc *qc, const struct qc_file *file,
+                           uint32_t at);
 /* "quant.cfg:7", or "default" without a place. */
 struct qc_str qc_place(struct qc *qc, struct qc_loc loc);
 
-/* ---- diag.c: collects; diag_print.c: writes ---- */
+/* ---- diag.c: collects; diag_flush.c: puts into order and writes ---- */
 
 void qc_diag_init(struct qc *qc);
 /* Reports with the severity that mode and options give the key. Returns null
@@ -243,7 +249,15 @@ enum qc_severity qc_key_default(enum qc_key key, bool amct);
 /* Writes everything to standard error, file by file; exit status so far. */
 enum qc_exit qc_flush(struct qc *qc);
 
-/* What diag_print.c reads. */
+/* ---- diag_print.c, diag_json.c: one way of writing each ---- */
+
+/* Both write a file's diagnostics to standard error, up to max_errors. */
+void qc_print_diags(struct qc *qc, const struct qc_file *f);
+void qc_json_diags(struct qc *qc, const struct qc_file *f);
+/* All files as one SARIF 2.1.0 log; false when built without cJSON. */
+bool qc_sarif_diags(struct qc *qc);
+
+/* What they read. */
 struct qc_note {
     struct qc_loc loc;
     const char *text;

@@ -110,17 +110,35 @@ struct qc_file *qc_load(struct qc *qc, const char *path, size_t limit)
     return f;
 }
 
-static void index_lines(struct qc *qc, struct qc_file *f)
+/* Characters are counted from marks that stand this many bytes apart. */
+#define MARK_STEP 4096u
+
+/* What a place needs: where lines begin, and how many characters stand before
+ * every mark. One pass, made when the first message asks for it. */
+static void index_file(struct qc *qc, struct qc_file *f)
 {
-    size_t n = 1, i;
+    const char *p = f->text, *end = p + f->size;
+    uint32_t chars = 0;
+    size_t n = 1, marks = 0, i;
 
     for (i = 0; i < f->size; i++)
         n += f->text[i] == '\n';
     f->lines = qc_alloc(qc, n * sizeof(*f->lines));
+    f->marks = qc_alloc(qc, (f->size / MARK_STEP + 1) * sizeof(*f->marks));
     f->line_count = 1;
-    for (i = 0; i < f->size; i++)
-        if (f->text[i] == '\n')
-            f->lines[f->line_count++] = (uint32_t)(i + 1);
+    while (p < end) {
+        uint32_t code;
+        unsigned len = qc_utf8(p, end, &code);
+
+        if ((size_t)(p - f->text) >= marks * MARK_STEP) {
+            f->marks[marks].at = (uint32_t)(p - f->text);
+            f->marks[marks++].chars = chars;
+        }
+        if (*p == '\n')
+            f->lines[f->line_count++] = (uint32_t)(p - f->text + 1);
+        p += len ? len : 1;
+        chars++;
+    }
 }
 
 /* Index of the line that holds offset `at`. */
@@ -139,10 +157,21 @@ static size_t line_of(const struct qc_file *f, uint32_t at)
     return low;
 }
 
-static uint32_t count_chars(const char *p, const char *end)
+/* Characters before `at`; a malformed byte is one. */
+static uint32_t chars_before(const struct qc_file *f, uint32_t at)
 {
-    uint32_t n = 0;
+    size_t mark = at / MARK_STEP;
+    const char *p, *end = f->text + at;
+    uint32_t n;
 
+    if (at == 0)
+        return 0;
+    /* The last mark of a file that ends on a multiple may not exist, and a
+     * mark is moved to the character behind a split one. */
+    while (mark && (f->marks[mark].at == 0 || f->marks[mark].at > at))
+        mark--;
+    p = f->text + f->marks[mark].at;
+    n = f->marks[mark].chars;
     while (p < end) {
         uint32_t code;
         unsigned len = qc_utf8(p, end, &code);
@@ -153,23 +182,43 @@ static uint32_t count_chars(const char *p, const char *end)
     return n;
 }
 
+/* The index is a cache: making it does not change the file. */
+static const struct qc_file *indexed(struct qc *qc, const struct qc_file *file)
+{
+    struct qc_file *f = (struct qc_file *)(uintptr_t)file;
+
+    if (!f->lines)
+        index_file(qc, f);
+    return f;
+}
+
 struct qc_position qc_position(struct qc *qc, const struct qc_file *file,
                                uint32_t at)
 {
-    /* The index is a cache: filling it does not change the file. */
-    struct qc_file *f = (struct qc_file *)(uintptr_t)file;
     struct qc_position p;
     size_t line;
 
-    if (f->binary)
+    if (file->binary)
         return (struct qc_position){1, at + 1, at + 1};
-    if (!f->lines)
-        index_lines(qc, f);
-    line = line_of(f, at);
+    file = indexed(qc, file);
+    line = line_of(file, at);
     p.line = (uint32_t)(line + 1);
-    p.byte_col = at - f->lines[line] + 1;
-    p.col = count_chars(f->text + f->lines[line], f->text + at) + 1;
+    p.byte_col = at - file->lines[line] + 1;
+    p.col = chars_before(file, at) - chars_before(file, file->lines[line]) + 1;
     return p;
+}
+
+struct qc_loc qc_line_span(struct qc *qc, const struct qc_file *file,
+                           uint32_t at)
+{
+    size_t line;
+    uint32_t end;
+
+    file = indexed(qc, file);
+    line = line_of(file, at);
+    end = line + 1 < file->line_count ? file->lines[line + 1] - 1
+                                      : (uint32_t)file->size;
+    return (struct qc_loc){file, file->lines[line], end - file->lines[line]};
 }
 
 uint32_t qc_line(struct qc *qc, struct qc_loc loc)
