@@ -158,7 +158,9 @@ static void put_enumerator(struct qc_out *o, const struct qc_low_row *r,
     qc_pad(o, from, width);
     qc_puts(o, " /* \"");
     qc_put_comment(o, l->name);
-    qc_puts(o, "\"  ");
+    qc_puts(o, "\"");
+    if (l->type.len)
+        qc_puts(o, "  ");
     qc_put_comment(o, l->type);
     if (l->out_channels)
         qc_printf(o, "  %" PRId64 " channels", l->out_channels);
@@ -240,17 +242,28 @@ void qc_emit_header(struct qc_out *o, const struct qc_tables *t)
 
 static void put_block_head(struct qc_out *o, const struct qc_block_of *b)
 {
-    qc_printf(o, "/* %s", b->row->block ? b->row->block : "built-in defaults");
-    if (b->row->loc.file) {
+    const struct qc_row *r = b->row;
+    bool json = r->loc.file && r->loc.file->json;
+
+    qc_puts(o, "/* ");
+    if (!json || r->level != QC_BY_LAYER)
+        qc_puts(o, r->block ? r->block : "built-in defaults");
+    if (r->level == QC_BY_LAYER) {
+        qc_puts(o, json ? "\"" : " \"");
+        qc_put_comment(o, r->layer->name);
+        qc_puts(o, "\"");
+    }
+    if (r->loc.file) {
         qc_puts(o, ", ");
-        put_place(o, b->row->loc);
+        put_place(o, r->loc);
     }
     if (b->users > 1)
         qc_printf(o, "; %zu layers", b->users);
     qc_puts(o, " */\n");
 }
 
-/* One member: value, comma, name and origin in a comment. */
+/* One member: value, comma, name and origin in a comment. Without a value: a
+ * setting that has gone into another member. */
 static void put_member(struct qc_out *o, const char *value, const char *name,
                        const struct qc_setting *s, const char *format)
 {
@@ -258,15 +271,15 @@ static void put_member(struct qc_out *o, const char *value, const char *name,
 
     qc_puts(o, "    ");
     from = o->size;
-    qc_printf(o, "%s,", value);
+    qc_printf(o, "%s%s", value, *value ? "," : "");
     qc_pad(o, from, 22);
     qc_puts(o, " /* ");
     from = o->size;
     qc_puts(o, name);
-    qc_pad(o, from, 20);
-    qc_puts(o, " ");
-    if (s)
+    if (s) {
+        qc_pad(o, from, 21);
         put_origin(o, s);
+    }
     if (*format)
         qc_printf(o, "  %s", format);
     qc_puts(o, " */\n");
@@ -302,6 +315,7 @@ static void put_ifmr(struct qc_out *o, const struct qc_block_of *b)
               QC_ARG(b->name));
     sprintf(text, "ratios_%zu", b->ratio_table);
     put_member(o, text, "search_range_start", &r->search_range_start, "");
+    put_member(o, "", "search_step", &r->search_step, "");
     sprintf(text, "%" PRIu32 "u", b->as.ifmr.ratio_count);
     put_member(o, text, "search_range_end", &r->search_range_end, "");
     sprintf(text, "0x%016" PRIX64 "u", b->as.ifmr.max_percentile);
@@ -542,7 +556,7 @@ static void put_cell(struct qc_out *o, const struct qc_low_row *r, int column)
         put_literal(o, l->name);
         break;
     case 1:
-        qc_printf(o, "QRT_OP_%s", qc_ops[l->op].id);
+        qc_printf(o, "QRT_OP_%s", l->op < 0 ? "UNKNOWN" : qc_ops[l->op].id);
         break;
     case 2:
         qc_printf(o, "%uu", row->enabled.i != 0);

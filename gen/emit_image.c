@@ -193,7 +193,7 @@ static void put_layer(struct qc_out *o, size_t at, const struct qc_low_row *r,
     qc_put(o, l->name.ptr, l->name.len);
     qc_put(o, "", 1);
     put32(o, at + IMG_L_NAME, name);
-    put8(o, at + IMG_L_OP, (uint32_t)l->op);
+    put8(o, at + IMG_L_OP, l->op < 0 ? QRT_OP_UNKNOWN : (uint32_t)l->op);
     put32(o, at + IMG_L_CHANNELS, (uint32_t)l->out_channels);
     if (!r->arq)
         return;

@@ -145,7 +145,8 @@ static cJSON *layer_json(struct qc *qc, const struct qc_tables *t,
     cJSON_AddStringToObject(j, "name", text_of(qc, row->layer->name));
     cJSON_AddStringToObject(j, "identifier", text_of(qc, r->ident));
     cJSON_AddStringToObject(j, "type", text_of(qc, row->layer->type));
-    cJSON_AddStringToObject(j, "op", qc_ops[row->layer->op].canonical);
+    cJSON_AddStringToObject(
+        j, "op", row->layer->op < 0 ? "" : qc_ops[row->layer->op].canonical);
     cJSON_AddNumberToObject(j, "out_channels",
                             (double)row->layer->out_channels);
     add_setting(qc, j, "enabled", &row->enabled);

@@ -54,15 +54,12 @@ uint32_t qc_crc32(struct qc_str s)
 /* A name for the block of a row: after what decided it. */
 static struct qc_str block_name(struct qc *qc, const struct qc_row *row)
 {
-    struct qc_str id;
-
     switch (row->level) {
     case QC_BY_COMMON:
     case QC_BY_GLOBAL:
         return QC_STR("common");
     case QC_BY_TYPE:
-        id = qc_ident(qc, 12, row->layer->type);
-        return qc_format(qc, "type_%.*s", QC_ARG(id));
+        return qc_str(qc_ops[row->layer->op].canonical);
     case QC_BY_LAYER:
         return qc_ident(qc, 12, row->layer->name);
     default:

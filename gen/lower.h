@@ -6,7 +6,7 @@
 
 /* A recipe block: layers whose values are equal share one. */
 struct qc_block_of {
-    struct qc_str name;       /* "common", "type_LINEAR", "CONV1"       */
+    struct qc_str name;       /* "common", "linear", "CONV1"            */
     const struct qc_row *row; /* the first layer that uses it           */
     size_t users;
     union {

@@ -76,7 +76,8 @@ static void show_layer(struct qc_out *o, const struct qrt_layer *l,
                        const struct qrt_image *im, size_t room, void *buffer)
 {
     qc_printf(o, "\n%s\n", qc_shown(o->qc, qc_str(l->name)));
-    qc_printf(o, "  type         %s", qc_ops[l->op].canonical);
+    qc_printf(o, "  type         %s",
+              l->op == QRT_OP_UNKNOWN ? "unknown" : qc_ops[l->op].canonical);
     if (l->out_channels)
         qc_printf(o, ", %" PRIu32 " channels", l->out_channels);
     qc_puts(o, l->enabled ? "\n" : ", skipped\n");

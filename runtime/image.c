@@ -258,9 +258,9 @@ static bool layer_ok(struct checker *c, uint32_t index)
     uint32_t factors = load32(p + IMG_L_FACTORS);
     uint32_t edge = load32(p + IMG_L_EDGE);
 
-    return p[IMG_L_OP] < QRT_OP_KINDS && p[IMG_L_ENABLED] <= 1 &&
-           p[IMG_L_ASYM] <= 1 && p[IMG_L_ARQ_PER] <= 1 &&
-           p[IMG_L_ARQ_ALGO] <= QRT_ARQ_ULQ_SCALE &&
+    return (p[IMG_L_OP] < QRT_OP_KINDS || p[IMG_L_OP] == QRT_OP_UNKNOWN) &&
+           p[IMG_L_ENABLED] <= 1 && p[IMG_L_ASYM] <= 1 &&
+           p[IMG_L_ARQ_PER] <= 1 && p[IMG_L_ARQ_ALGO] <= QRT_ARQ_ULQ_SCALE &&
            p[IMG_L_RULE] < QRT_RULE_KINDS && p[IMG_L_EXACT] <= QRT_EX_ANY &&
            recipes_ok(c->im, p) && name_ok(c, load32(p + IMG_L_NAME)) &&
            (!factors || factors_ok(c, factors, load32(p + IMG_L_CHANNELS))) &&

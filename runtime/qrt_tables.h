@@ -22,7 +22,8 @@ enum qrt_op {
     QRT_OP_##id,
 #include "qrt_ops.def"
 #undef QRT_OP
-    QRT_OP_KINDS /* number of types */
+    QRT_OP_KINDS,        /* number of types                                   */
+    QRT_OP_UNKNOWN = 255 /* compiled without a model                          */
 };
 
 /* The arithmetic of a quantizing step. Numbers are stored in tables and known

@@ -19,28 +19,28 @@ skip() { # skip N WHY
 }
 # ok NAME COMMAND...: passes when the command succeeds
 ok() {
-    name=$1
+    _name=$1
     shift
     if "$@" >"$work/out" 2>&1; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        echo "FAILED: $name"
+        echo "FAILED: $_name"
         head -n 20 "$work/out" | sed 's/^/    /'
     fi
 }
 # fails STATUS NAME COMMAND...: passes when the command ends with STATUS
 fails() {
-    want=$1
-    name=$2
+    _want=$1
+    _name=$2
     shift 2
     "$@" >"$work/out" 2>&1
     got=$?
-    if [ "$got" = "$want" ]; then
+    if [ "$got" = "$_want" ]; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        echo "FAILED: $name: exit status $got, expected $want"
+        echo "FAILED: $_name: exit status $got, expected $_want"
         head -n 20 "$work/out" | sed 's/^/    /'
     fi
 }

@@ -20,7 +20,7 @@ static float value(struct qrt_real r)
 
 int main(void)
 {
-    uint32_t i, c;
+    uint32_t i, c, found;
 
     if (qrt_tables_check(&quant_tables, QUANT_TABLES_HASH) != QRT_OK)
         return 2;
@@ -28,7 +28,8 @@ int main(void)
         const struct qrt_layer *l = &quant_layers[i];
         const struct qrt_factors *f = l->factors;
 
-        if (qrt_find_layer(&quant_tables, l->name) != l)
+        if (qrt_find_layer(&quant_tables, l->name, &found) != QRT_OK ||
+            found != i)
             return 3;
         if (!f)
             continue;
