@@ -99,6 +99,15 @@ static inline bool qrt_entry_out(const struct qrt_off_out *out, uint32_t dtype,
     return out->ptr != NULL && out->dtype == dtype && out->count == count;
 }
 
+/* Checks the factors of [channels]: scale normalised, positive, exponent in
+ * [-span, span], so that every step and its reciprocal is a normal binary32;
+ * zero points (null: all 0) in [lo, hi].
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE. */
+int32_t qrt_entry_factors(const struct qrt_real *scale, const int32_t *zero,
+                          uint32_t channels, int32_t span, int32_t lo,
+                          int32_t hi);
+
 /* binary16 to binary32, exact. */
 uint32_t qrt_f32_from_f16(uint32_t h);
 

@@ -46,11 +46,9 @@ static int32_t antiquant_f16(const struct qrt_off_job *job, enum qrt_type from)
     struct qrt_antiquantize q = *p;
     struct qrt_walk walk = {0, 0, 0};
     uint32_t count = qrt_entry_count(job);
-    int32_t status = qrt_check_reals(p->scale, job->channels, 160);
+    int32_t status = qrt_entry_factors(p->scale, p->offset, job->channels, 160,
+                                       -32767, 32768);
 
-    if (status == QRT_OK) {
-        status = qrt_check_codes(p->offset, job->channels, -32768, 32768);
-    }
     q.frac = 0; /* not used */
     for (uint32_t i = 0; status == QRT_OK && i < count; i++) {
         int16_t code = (int16_t)qrt_load(from, job->in[0].ptr, i);

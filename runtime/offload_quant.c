@@ -70,24 +70,18 @@ static int32_t code_of(uint32_t x, const struct steps *s,
     return qrt_clamp32(qrt_f32_to_s32(qrt_f32_add(t, c->offset)), s->lo, s->hi);
 }
 
-/* Limits of the exponents keep every step, its reciprocal and every multiplier
- * a normal binary32. */
 static int32_t check(const struct steps *s, enum qrt_type to)
 {
     int32_t limit = to == QRT_S16 ? 32768 : 128;
-    int32_t status = qrt_check_reals(s->real, s->job->channels, 110);
 
     limit = to == QRT_S4 ? 8 : limit;
-    if (status == QRT_OK) {
-        status = qrt_check_codes(
-            s->zero, s->zeros == 1U ? 1U : s->job->channels, -limit, limit - 1);
+    if (s->lo < -limit || s->hi >= limit || s->lo > s->hi || s->frac < -160 ||
+        s->frac > 160 ||
+        (s->zeros == 1U && (*s->zero < -limit || *s->zero >= limit))) {
+        return QRT_ERR_RANGE;
     }
-    if (status == QRT_OK &&
-        (s->lo < -limit || s->hi >= limit || s->lo > s->hi || s->frac < -160 ||
-         s->frac > 160)) {
-        status = QRT_ERR_RANGE;
-    }
-    return status;
+    return qrt_entry_factors(s->real, s->zeros == 1U ? NULL : s->zero,
+                             s->job->channels, 110, -limit, limit - 1);
 }
 
 static int32_t run(const struct steps *s, enum qrt_type to)
@@ -133,10 +127,6 @@ static int32_t quant_fixed(const struct qrt_off_job *job, enum qrt_type to)
     q.bits = job->bits;
     q.order =
         job->rule == QRT_RULE_FIXED ? QRT_ADD_THEN_ROUND : QRT_ROUND_THEN_ADD;
-    if (from == QRT_BITS && to == QRT_S8) {
-        return qrt_quantize_bits_s8(job->in[0].ptr, &shape, &q,
-                                    job->out[0].ptr);
-    }
     return qrt_quantize_any(from, job->in[0].ptr, &shape, &q, to,
                             job->out[0].ptr);
 }

@@ -52,9 +52,8 @@ int32_t qrt_cpu_quant_f32(const struct qrt_off_job *job)
         return st != QRT_OK ? st : qrt_cpu_quant(job);
     if (job->bits < 2 || job->bits > 8)
         return QRT_ERR_RANGE;
-    st = qrt_check_reals(p->scale, job->channels, 110);
-    if (st == QRT_OK)
-        st = qrt_check_codes(p->zero_point, job->channels, -128, 127);
+    st = qrt_entry_factors(p->scale, p->zero_point, job->channels, 110, -128,
+                           127);
     const struct qrt_shape shape = qrt_entry_shape(job);
     const float *x = job->in[0].ptr;
     int8_t *q = job->out[0].ptr;

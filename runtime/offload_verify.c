@@ -59,13 +59,15 @@ static uint32_t distance4(uint32_t a, uint32_t b)
     return low > high ? low : high;
 }
 
-/* |a - b| <= tol * unit for binary32 patterns. */
+/* |a - b| <= (tol + 1/2) * unit for binary32 patterns. The values are whole
+ * units, rounded: the half takes up what the rounding leaves. */
 static bool near(uint32_t a, uint32_t b, uint32_t unit, uint32_t tol)
 {
     uint32_t gap = qrt_f32_abs(qrt_f32_sub(a, b));
 
     return qrt_f32_is_finite(gap) &&
-           gap <= qrt_f32_mul(unit, qrt_f32_from_fixed((int32_t)tol, 0));
+           gap <= qrt_f32_mul(unit,
+                              qrt_f32_from_fixed((int32_t)(2U * tol + 1U), 1));
 }
 
 static bool element_ok(const struct qrt_off_out *a, const struct qrt_off_out *b,
