@@ -47,8 +47,8 @@ enum qrt_status qrt_check_reals(const struct qrt_real *a, uint32_t count,
 
 /* What quantize, requantize and dequantize have in common. */
 struct qrt_coding {
-    const struct qrt_real *mult; /* [channels] exponents within +-span     */
-    int32_t span;
+    const struct qrt_real *mult; /* [channels] exponents in [-span, span] */
+    int32_t span;             /* of the exponents                       */
     const int32_t *zero;      /* null: all 0                            */
     int32_t frac;             /* of the Q side, [-160, 160]             */
     int32_t lo, hi;           /* clamp                                  */

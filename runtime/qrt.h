@@ -539,7 +539,7 @@ struct qrt_ulq_sums {
     int64_t upper; /* sum of g where x was above the upper level        */
     int64_t lower; /* sum of g where x was below the lower level        */
     int64_t inner; /* sum of g * error in Q16 elsewhere                 */
-    uint32_t load; /* bound of the sum of |g| so far, in 2^15 */
+    uint32_t load; /* bound of the sum of |g| so far, in 2^15           */
 };
 
 /* Gradient of the input, and the sums behind the gradients of the limits.
