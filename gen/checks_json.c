@@ -8,8 +8,14 @@
 #include "decimal.h"
 #include "schema_tables.h"
 
+#define RANGES 16 /* kept; more than a config.json has */
+
 struct checker {
     struct qc *qc;
+    struct {
+        const struct qc_field *field;
+        struct qc_range range;
+    } ranges[RANGES]; /* by field number: no text is parsed twice in a row */
     struct qc_json_where where;
     bool ada; /* reported */
 };
@@ -37,20 +43,27 @@ static double number_of(const struct qc_field *f, const struct qc_value *v)
     return v->text.ptr[0] == '-' ? -1 - (double)v->as.u : (double)v->as.u;
 }
 
+static const struct qc_range *range_of(struct checker *c,
+                                       const struct qc_field *f)
+{
+    unsigned i = f->number % RANGES;
+
+    if (c->ranges[i].field != f) {
+        c->ranges[i].field = f;
+        qc_range_parse(f->range, &c->ranges[i].range);
+    }
+    return &c->ranges[i].range;
+}
+
 /* Kernels compute in binary32: a value that has no end on one side must not
  * become 0 or infinite there. */
-static bool is_in_range(const struct qc_field *f, const struct qc_value *v)
+static bool is_good_real(const struct qc_field *f, const struct qc_range *r,
+                         double v)
 {
-    double d = number_of(f, v);
-    struct qc_range r;
-
-    if (!qc_in_range(f->range, d))
-        return false;
-    if ((f->type != QC_DOUBLE && f->type != QC_FLOAT) ||
-        !qc_range_parse(f->range, &r) || r.count ||
-        (qc_is_finite(r.low) && qc_is_finite(r.high)))
+    if ((f->type != QC_DOUBLE && f->type != QC_FLOAT) || r->count ||
+        (qc_is_finite(r->low) && qc_is_finite(r->high)))
         return true;
-    return qc_in_range(f->range, qc_f32_value(qc_f32_bits(d)));
+    return qc_range_has(r, qc_f32_value(qc_f32_bits(v)));
 }
 
 /* "greater than 0", "in (0.5, 1]", "4, 8 or 16", "1". */
@@ -68,14 +81,20 @@ static const char *range_words(struct qc *qc, const char *range)
 static void check_range(struct checker *c, const struct qc_field *f,
                         const struct qc_value *v)
 {
-    bool at_edge;
+    const struct qc_range *r;
+    double d;
+    bool good;
 
-    if (!usable(v) || is_in_range(f, v))
+    if (!usable(v))
         return;
-    at_edge = qc_in_range(f->range, number_of(f, v));
+    r = range_of(c, f);
+    d = number_of(f, v);
+    good = qc_range_has(r, d);
+    if (good && is_good_real(f, r, d))
+        return;
     qc_report(c->qc, QC_CFG_RANGE, v->loc, "%s must be %s%s",
               name(c, f->name, v), range_words(c->qc, f->range),
-              at_edge ? " in binary32 too" : "");
+              good ? " in binary32 too" : "");
 }
 
 /* All values of a bound message and the messages in it. */

@@ -132,13 +132,24 @@ static int take(struct json_reader *r, int token)
 {
     r->begun = true;
     r->value_due =
-        token == ':' || token == LONE || (token == JUNK && r->value_due);
+        token == KEY || token == LONE || (token == JUNK && r->value_due);
     return token;
 }
 
 static int take_key(struct json_reader *r, const struct json_word *w, int token)
 {
     r->key = w->text;
+    r->colon_due = token == KEY;
+    return take(r, token);
+}
+
+/* ':' belongs to the key before it. */
+static int take_mark(struct json_reader *r, int token)
+{
+    if (token == ':' && r->colon_due) {
+        r->colon_due = false;
+        return JSON_NO_TOKEN;
+    }
     return take(r, token);
 }
 
@@ -446,7 +457,7 @@ int json_wide_char(struct json_reader *r, struct qc_loc loc)
         return json_open(r, loc, c);
     if (c == '}' || c == ']')
         return json_close(r, loc, c);
-    return take(r, c == ':' || c == ',' ? c : JUNK);
+    return take_mark(r, c == ':' || c == ',' ? c : JUNK);
 }
 
 static bool is_blank_code(uint32_t code)
@@ -580,5 +591,5 @@ int json_garbage(struct json_reader *r, struct qc_loc loc)
 
 int json_mark(struct json_reader *r, int token)
 {
-    return take(r, token);
+    return take_mark(r, token);
 }

@@ -143,22 +143,26 @@ bool qc_range_parse(const char *range, struct qc_range *out)
            (r->low <= r->high && !r->open_low && !r->open_high);
 }
 
+bool qc_range_has(const struct qc_range *r, double v)
+{
+    unsigned i;
+
+    if (isnan(v) || isinf(v))
+        return false;
+    for (i = 0; i < r->count; i++)
+        if (v >= r->member[i] && v <= r->member[i])
+            return true;
+    if (r->count)
+        return false;
+    return (r->open_low ? v > r->low : v >= r->low) &&
+           (r->open_high ? v < r->high : v <= r->high);
+}
+
 bool qc_in_range(const char *range, double v)
 {
     struct qc_range r;
-    unsigned i;
 
-    if (!range)
-        return true;
-    if (isnan(v) || isinf(v) || !qc_range_parse(range, &r))
-        return false;
-    for (i = 0; i < r.count; i++)
-        if (v >= r.member[i] && v <= r.member[i])
-            return true;
-    if (r.count)
-        return false;
-    return (r.open_low ? v > r.low : v >= r.low) &&
-           (r.open_high ? v < r.high : v <= r.high);
+    return !range || (qc_range_parse(range, &r) && qc_range_has(&r, v));
 }
 
 /* Text of a bound, as written. */

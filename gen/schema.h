@@ -130,6 +130,8 @@ struct qc_range {
 
 /* False when the text is malformed or the interval empty. out may be null. */
 bool qc_range_parse(const char *range, struct qc_range *out);
+/* False for NaN and for infinities. */
+bool qc_range_has(const struct qc_range *r, double v);
 /* True without a range; false for NaN and for infinities. Bounds and value are
  * binary64, each the one nearest to its decimal text: the comparison agrees
  * with that of the texts, up to 15 digits. */
@@ -141,7 +143,7 @@ const char *qc_range_words(struct qc *qc, const char *range);
 
 /* Limits of the wire format; each has a test. */
 #define QC_MAX_WIRE_DEPTH 100u       /* messages inside messages */
-#define QC_MAX_WIRE_NODES (4u << 20) /* values of a file         */
+#define QC_MAX_WIRE_NODES (2u << 20) /* values of a file         */
 
 /* Reads a file in protobuf's wire format as message m. Fields that m does not
  * have are skipped. In the tree a message is a group; a string, bytes and a

@@ -43,7 +43,7 @@ static void json_error(struct qc_loc *loc, struct json_reader *r,
 }
 
 %token END 0         "the end of the file"
-%token <word> KEY    "a key"      /* a string that ':' follows           */
+%token <word> KEY    "a key"      /* a string and the ':' behind it      */
 %token <word> LONE   "a lone key" /* a string in a key's place, no ':'   */
 %token <word> STRING "a string"
 %token <word> NUMBER "a number"
@@ -101,7 +101,7 @@ mistake
     ;
 
 key
-    : KEY ':'                       { $$ = $1; @$ = @1; yyerrok; }
+    : KEY                           { $$ = $1; yyerrok; }
     ;
 
 lone

@@ -30,6 +30,7 @@ struct json_reader {
     struct json_bracket open[QC_MAX_DEPTH];
     unsigned depth;
     bool begun;        /* a token has been read                           */
+    bool colon_due;    /* the ':' of the last key has not been scanned */
     bool value_due;    /* in an object: a value must follow, not a key    */
     bool done;         /* the value of the file is complete               */
     bool damaged;      /* brackets were wrong: no more about brackets     */
