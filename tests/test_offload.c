@@ -1150,6 +1150,11 @@ static void arq_and_ifmr_jobs_equal_their_kernels(void **state)
                      QRT_OK);
     assert_memory_equal(a_bench.job.out[0].ptr, &r.scale, sizeof r.scale);
     assert_memory_equal(a_bench.job.out[1].ptr, &r.offset, sizeof r.offset);
+    a_bench.job.rule = QRT_RULE_FIXED; /* few samples: the observer is exact */
+    assert_int_equal(qrt_cpu_ifmr_f32(&a_bench.job), QRT_ERR_UNSUPPORTED);
+    assert_int_equal(qrt_cpu_ifmr(&a_bench.job), QRT_OK);
+    assert_memory_equal(a_bench.job.out[0].ptr, &r.scale, sizeof r.scale);
+    assert_memory_equal(a_bench.job.out[1].ptr, &r.offset, sizeof r.offset);
     a_bench.job.rule = QRT_RULE_CANN;
     assert_int_equal(qrt_cpu_ifmr_f32(&a_bench.job), QRT_OK);
     assert_true(fabsf(*(float *)a_bench.job.out[0].ptr - r.scale) <
