@@ -90,7 +90,10 @@ static void report_guess(struct qc_resolver *r, enum qc_key key,
         return;
     d = qc_report(r->qc, key, (struct qc_loc){r->file, 0, 0}, "%s: %s", text,
                   qc_hit_names(r->qc, r->file, hit));
-    qc_help(r->qc, d, "give --model or --layers");
+    if (r->types_known)
+        qc_help(r->qc, d, "give --model, or 'producer' in the layer list");
+    else
+        qc_help(r->qc, d, "give --model or --layers");
 }
 
 static void report_guesses(struct qc_resolver *r)
@@ -142,6 +145,7 @@ void qc_advise(struct qc_resolver *r)
         check_clips(r, &r->plan->rows[i]);
         check_fixed_min(r, &r->plan->rows[i], input);
     }
-    report_guesses(r);
+    if (qc_error_count(r->qc) == 0)
+        report_guesses(r);
     check_calibration_size(r);
 }

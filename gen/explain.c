@@ -45,7 +45,7 @@ static const struct shown values[] = {
     {{"quant_bits",         "num_bits"},           WEIGHTS,     false, false, POST,       ROW(wts_bits)},
     {{"dst_type",           "dst_type"},           WEIGHTS,     false, false, ULQ,        ROW(wts_bits)},
     {{"channel_wise",       "channel_wise"},       WEIGHTS,     false, true,  POST | ULQ, ROW(channel_wise)},
-    {{"BatchNorm folded",   "BatchNorm folded"},   WEIGHTS,     false, true,  POST | ULQ, ROW(fuse)},
+    {{"do_fusion",          "do_fusion"},          WEIGHTS,     false, true,  POST | ULQ, ROW(fuse)},
 };
 /* clang-format on */
 #define VALUES (sizeof(values) / sizeof(*values))
@@ -204,6 +204,8 @@ static void put_value(struct qc_out *o, const struct qc_plan *p,
     qc_puts(o, value);
     column(o, line, WHERE_COLUMN);
     put_origin(o, p, v, s);
+    if (s->level == QC_BY_DEFAULT && s->was && row->level != QC_BY_DEFAULT)
+        qc_printf(o, ", %s leaves it out", row->block);
     if (s->loc.file && s->level != QC_BY_RULE && !qc_equalz(s->text, value))
         qc_printf(o, ", written %s", qc_shown(o->qc, s->text));
     qc_puts(o, "\n");
@@ -610,12 +612,14 @@ static void explain_field(struct qc_out *o, const struct qc_plan *p,
 static void report_unknown(struct qc_out *o, const struct qc_plan *p,
                            struct qc_str subject, const struct fields *f)
 {
-    const struct qc_file *file = p->config ? p->config : p->model->file;
+    const struct qc_file *file =
+        qc_load_text(o->qc, "command line", subject.ptr, subject.len);
     struct qc_str *names, near;
     size_t n = 0, i, k;
     struct qc_diag *d;
 
-    d = qc_report(o->qc, QC_RES_NO_SUBJECT, (struct qc_loc){file, 0, 0},
+    d = qc_report(o->qc, QC_RES_NO_SUBJECT,
+                  (struct qc_loc){file, 0, (uint32_t)subject.len},
                   "'%s' is neither a layer of the model nor a field",
                   qc_shown(o->qc, subject));
     for (i = 0; i < f->seen_count; i++)

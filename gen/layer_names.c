@@ -286,6 +286,23 @@ static size_t words_of(const struct qc_resolver *r, size_t column,
     return n;
 }
 
+/* The types of the layers that can be quantized, each once. */
+static size_t types_of_model(const struct qc_resolver *r, struct qc_str *out,
+                             size_t room)
+{
+    size_t n = 0, i, k;
+
+    for (i = 0; i < r->m->count && n < room; i++) {
+        if (!qc_takes_part(r, &r->m->layers[i]))
+            continue;
+        out[n] = r->m->layers[i].type;
+        for (k = 0; k < n && !qc_equal(out[k], out[n]); k++)
+            ;
+        n += k == n;
+    }
+    return n;
+}
+
 /* The word of the wanted dialect for a type that another dialect names. */
 static bool suggest_translation(struct qc_resolver *r, struct qc_diag *d,
                                 const struct qc_value *v, size_t column)
@@ -330,9 +347,13 @@ static void help_with_type(struct qc_resolver *r, struct qc_diag *d,
         suggest_layer(r, d, near, v);
         return;
     }
+    if (r->o->dialect == QC_UNION)
+        n = types_of_model(r, words, 64);
     for (i = 0; i < n; i++)
         list(&all, words[i]);
-    qc_help(r->qc, d, "types: %s", listed(&all));
+    qc_help(r->qc, d, "types of %s: %s",
+            r->o->dialect == QC_UNION ? "the model" : "the dialect",
+            listed(&all));
 }
 
 /* Does the model have a layer of a type that is called so? */

@@ -223,7 +223,7 @@ static void check_dead_channels(const struct entry *x)
     qc_report(x->r->qc, QC_RES_DEAD_CHANNEL, w->at[first].loc,
               w->count == 1
                   ? "'scale_w' of layer %s is 1, as for weights that are all 0"
-                  : "'scale_w' of layer %s is 1 for channel %s%s, as for "
+                  : "'scale_w' of layer %s is 1 for the channels %s%s, as for "
                     "weights that are all 0",
               x->name, list, dead > 8 ? " ..." : "");
 }
@@ -386,10 +386,15 @@ static void compare_count(struct qc_resolver *r, struct qc_row *row,
     const char *name;
     struct qc_diag *d;
 
+    if (was_guessed(r, row)) {
+        *c = qc_setting_bool(QC_BY_RULE, f->scale_w[0].loc, has);
+        c->why = "as the record has it";
+        return;
+    }
     if (has == (c->i != 0) || (!has && row->layer->out_channels == 1))
         return;
     name = qc_quoted(r->qc, f->key_loc.file, row->layer->name);
-    if (configured && !was_guessed(r, row)) {
+    if (configured) {
         d = has ? qc_report(r->qc, QC_RES_STALE_RECORD, f->scale_w[0].loc,
                             "the record has %zu 'scale_w' for layer %s, the "
                             "configuration wants one",
@@ -452,7 +457,7 @@ static void report_missing(struct qc_resolver *r,
     const struct qc_file *f = r->plan->record ? r->plan->record : r->file;
     struct qc_loc whole = {f, 0, 0};
 
-    if (!missing->count)
+    if (!missing->count || f->errors)
         return;
     if (r->plan->record)
         qc_report(r->qc, QC_RES_NOT_CALIBRATED, whole,

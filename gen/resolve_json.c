@@ -136,7 +136,7 @@ static void add_layer(struct qc_resolver *r,
 static void add_missing_layers(struct qc_resolver *r)
 {
     struct qc_source *s =
-        qc_new_source(r, QC_BY_DEFAULT, "not listed", NULL, NULL);
+        qc_new_source(r, QC_BY_DEFAULT, "built-in defaults", NULL, NULL);
     size_t i;
 
     fill(s, NULL);

@@ -36,14 +36,6 @@ static void decide(struct qc_resolver *r, struct qc_row *row,
     qc_decide_fusion(r, row);
 }
 
-/* Of activations INT16 goes with INT8, INT8 with INT8 and INT4, INT4 with
- * INT4. */
-static bool pair_is_served(int64_t act, int64_t wts)
-{
-    return (act == 16 && wts == 8) || (act == 8 && wts == 8) ||
-           (act == 8 && wts == 4) || (act == 4 && wts == 4);
-}
-
 /* There is no BatchNorm switch in retraining: it is always folded. */
 static void read_fusion(struct qc_plan *p)
 {
@@ -99,26 +91,6 @@ static void fill(struct qc_source *s, const struct RetrainDataQuantConfig *data,
     fill_weights(&s->v, weights, s->level);
 }
 
-/* INT4 activations pass in config.json, but not from this file. */
-static void check_widths(struct qc_resolver *r, const struct qc_source *s)
-{
-    const struct qc_row *v = &s->v;
-    struct qc_diag *d;
-
-    if (v->act_bits.i == 4) {
-        d = qc_report(r->qc, QC_RES_BITS, v->act_bits.loc,
-                      "INT4 activations cannot be asked for in this file");
-        qc_help(r->qc, d, "config.json can, together with INT4 weights");
-    } else if (!pair_is_served(v->act_bits.i, v->wts_bits.i)) {
-        d = qc_report(r->qc, QC_RES_BITS, v->wts_bits.loc,
-                      "%.*s weights do not go with %.*s activations",
-                      QC_ARG(v->wts_bits.text), QC_ARG(v->act_bits.text));
-        qc_help(r->qc, d,
-                "pairs (activations, weights): INT8 INT8, INT16 INT8, INT8 "
-                "INT4");
-    }
-}
-
 static void check_channel_wise(struct qc_resolver *r, const struct qc_source *s,
                                bool per_channel, const char *who)
 {
@@ -156,7 +128,6 @@ static void read_types(struct qc_resolver *r, const struct AMCTRetrainConfig *c)
 
         fill(s, o->retrain_data_quant_config, o->retrain_weight_quant_config);
         qc_link_row(&s->v, &base->v);
-        check_widths(r, s);
         types = qc_override_types(r, s);
         if (types)
             check_channel_wise(
@@ -178,7 +149,6 @@ static void read_layers(struct qc_resolver *r,
         struct qc_layer *l;
 
         fill(s, o->retrain_data_quant_config, o->retrain_weight_quant_config);
-        check_widths(r, s);
         l = qc_override_layer(r, s);
         if (!l)
             continue;
@@ -210,7 +180,6 @@ static void read_common(struct qc_resolver *r,
     fill(r->common, c->retrain_data_quant_config,
          c->retrain_weight_quant_config);
     qc_link_row(&r->common->v, &r->builtin->v);
-    check_widths(r, r->common);
 }
 
 void qc_resolve_retrain(struct qc_resolver *r,
@@ -288,7 +257,7 @@ static void add_json_layer(struct qc_resolver *r,
 static void add_missing_layers(struct qc_resolver *r)
 {
     struct qc_source *s =
-        qc_new_source(r, QC_BY_DEFAULT, "not listed", NULL, NULL);
+        qc_new_source(r, QC_BY_DEFAULT, "built-in defaults", NULL, NULL);
     size_t i;
 
     fill_json(s, NULL);

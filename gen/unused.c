@@ -1,34 +1,35 @@
 /* Blocks of the configuration that decide nothing. */
 #include "resolve.h"
 
-#include <string.h>
-
 static bool is_range(enum qc_key key)
 {
-    static const char *const ranges[] = {"sem.range-order", "sem.search-step",
-                                         "sem.percentile",  "sem.num-of-bins",
-                                         "sem.range",       "sem.clip",
-                                         "sem.quant-bits",  "sem.not-finite"};
+    static const enum qc_key ranges[] = {QC_SEM_RANGE_ORDER, QC_SEM_SEARCH_STEP,
+                                         QC_SEM_PERCENTILE,  QC_SEM_NUM_OF_BINS,
+                                         QC_SEM_RANGE,       QC_SEM_CLIP};
     size_t i;
 
     for (i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
-        if (strcmp(qc_key_name(key), ranges[i]) == 0)
+        if (key == ranges[i])
             return true;
     return false;
 }
 
 /* Values out of range in a block that decides no layer: AMCT never looks at
- * them. The checks of the file alone have reported them as errors. */
+ * them. The checks of the file alone have reported them as errors; here they
+ * become a check of their own, whose severity can be chosen. */
 static void soften_ranges(struct qc_resolver *r, const struct qc_source *s)
 {
     struct qc_file *f = (struct qc_file *)(uintptr_t)s->loc.file;
+    bool soft =
+        r->qc->severity[QC_RES_RANGE_UNUSED] < QC_ERROR && !r->qc->werror;
     struct qc_diag *d;
 
-    if (r->qc->severity[QC_RES_RANGE_UNUSED] >= QC_ERROR || !f)
-        return;
     for (d = f->diags; d; d = d->next) {
         if (d->severity != QC_ERROR || d->loc.at < s->node->loc.at ||
             d->loc.at >= s->node->end || !is_range(d->key))
+            continue;
+        d->key = QC_RES_RANGE_UNUSED;
+        if (!soft)
             continue;
         d->severity = QC_WARNING;
         f->errors--;
