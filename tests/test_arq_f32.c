@@ -140,6 +140,37 @@ static void dead_channels_are_counted(void **state)
     assert_int_equal(offset[0], -128);
 }
 
+static float pattern(uint32_t u)
+{
+    float f;
+    memcpy(&f, &u, 4);
+    return f;
+}
+
+/* The subtraction from -H rounds before the zero point does: exact rounding
+ * would give one less in all three. */
+static void zero_point_is_rounded_after_the_subtraction(void **state)
+{
+    const struct {
+        uint32_t max, min;
+        int32_t offset;
+    } ranges[] = {
+        {0x42bc9667, 0xbfd8d1bc, -124},
+        {0x42a38663, 0xc1c712e6, -68 },
+        {0x42480000, 0xc2480000, 0   }
+    };
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        float scale;
+        int32_t offset;
+        assert_int_equal(qrt_scale_f32(pattern(ranges[i].max),
+                                       pattern(ranges[i].min), 8, true, &scale,
+                                       &offset),
+                         QRT_OK);
+        assert_int_equal(offset, ranges[i].offset);
+    }
+}
+
 static void bad_arguments_are_refused(void **state)
 {
     (void)state;
@@ -200,6 +231,7 @@ int main(void)
         cmocka_unit_test(every_layout_finds_its_channels),
         cmocka_unit_test(a_bad_weight_anywhere_is_found),
         cmocka_unit_test(dead_channels_are_counted),
+        cmocka_unit_test(zero_point_is_rounded_after_the_subtraction),
         cmocka_unit_test(bad_arguments_are_refused),
         cmocka_unit_test(wts_arq_is_that_of_cann),
     };

@@ -100,6 +100,23 @@ static void strict_width_takes_both_fallbacks(void **state)
         }
 }
 
+/* Limits of the passed range, and one step of the float beyond. */
+static void the_limits_themselves_pass(void **state)
+{
+    struct qrt_ulq_f32 cfg = {8, true, false, false, 1.0f, -1.0f};
+    /* s = 1/2, o = -28: the range is [-50, 77.5]. */
+    const float x[] = {77.5f, nextafterf(77.5f, 100.0f), -50.0f,
+                       nextafterf(-50.0f, -100.0f)};
+    const float g[] = {1, 1, 1, 1};
+    float gx[4];
+    double a, b;
+    (void)state;
+    assert_int_equal(
+        qrt_ulq_f32_backward(&cfg, x, g, 4, 77.5f, -50.0f, gx, &a, &b), QRT_OK);
+    assert_true(gx[0] == 1 && gx[1] == 0 && gx[2] == 1 && gx[3] == 0);
+    assert_true(a == 1.0 && b == 1.0);
+}
+
 static void clips_stay_as_they_were_on_error(void **state)
 {
     struct qrt_ulq_f32 cfg = {8, true, false, false, 1.0f, -1.0f};
@@ -275,6 +292,22 @@ static void check_acts_case(struct vf *v)
     check_sum(v, "min_grad", grad);
 }
 
+static void masks_of_acts_ulq_include_the_limits(void **state)
+{
+    struct qrt_acts_ulq_cann_f32 r;
+    uint8_t lo[4], hi[4];
+    float x[4] = {0};
+    (void)state;
+    qrt_acts_ulq_cann_f32(x, 4, -1.3f, 2.1f, false, NULL, NULL, NULL, NULL, &r);
+    x[0] = r.clip_max;
+    x[1] = nextafterf(r.clip_max, 100.0f);
+    x[2] = r.clip_min;
+    x[3] = nextafterf(r.clip_min, -100.0f);
+    qrt_acts_ulq_cann_f32(x, 4, -1.3f, 2.1f, false, NULL, lo, hi, NULL, &r);
+    assert_true(hi[0] == 1 && hi[1] == 0 && hi[2] == 1 && hi[3] == 1);
+    assert_true(lo[0] == 1 && lo[1] == 1 && lo[2] == 1 && lo[3] == 0);
+}
+
 static void acts_ulq_and_its_gradients_are_those_of_cann(void **state)
 {
     struct vf v;
@@ -291,10 +324,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forward_and_backward_are_those_of_amct),
         cmocka_unit_test(strict_width_takes_both_fallbacks),
+        cmocka_unit_test(the_limits_themselves_pass),
         cmocka_unit_test(clips_stay_as_they_were_on_error),
         cmocka_unit_test(learned_steps_are_those_of_amct),
         cmocka_unit_test(gradient_factor_has_the_bits_of_sqrt),
         cmocka_unit_test(learned_steps_refuse_bad_arguments),
+        cmocka_unit_test(masks_of_acts_ulq_include_the_limits),
         cmocka_unit_test(acts_ulq_and_its_gradients_are_those_of_cann),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
