@@ -176,6 +176,7 @@ static int close_list_before(struct json_reader *r, struct json_word *key,
     }
     r->held = true;
     r->held_word = *key;
+    r->held_word.poisoned = true; /* no comma is missed before it */
     r->held_loc = loc;
     return json_held(r, key, at);
 }
@@ -261,34 +262,49 @@ static void report_nan(struct json_reader *r, struct qc_loc loc)
     qc_help(r->qc, d, "only finite numbers are possible");
 }
 
-/* The number without what makes it wrong, when that is plain; else empty. */
+static size_t copy_digits(char *to, const char **p, const char *end)
+{
+    size_t n = 0;
+
+    for (; *p < end && (**p == '_' || (**p >= '0' && **p <= '9')); ++*p)
+        if (**p != '_')
+            to[n++] = **p;
+    return n;
+}
+
+/* The number without what makes it wrong, when that is plain: a plus sign,
+ * blanks, leading zeros, '_', a missing digit beside the point, the suffix of
+ * another language. Empty when nobody knows. */
 static struct qc_str better_number(struct json_reader *r, struct qc_str s)
 {
-    struct qc_str out = qc_copy(r->qc, s.ptr, s.len);
-    char *to = (char *)(uintptr_t)out.ptr;
-    size_t i = 0, digits = 0;
+    char *text = qc_alloc(r->qc, s.len + 4), *to = text;
+    const char *p = s.ptr, *end = s.ptr + s.len;
+    size_t n, digits;
 
-    out.len = 0;
-    if (i < s.len && (s.ptr[i] == '+' || s.ptr[i] == '-')) {
-        if (s.ptr[i] == '-')
-            to[out.len++] = '-';
-        i++;
+    if (*p == '-')
+        *to++ = '-';
+    if (*p == '-' || *p == '+')
+        p++;
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    while (end - p > 1 && p[0] == '0' && p[1] >= '0' && p[1] <= '9')
+        p++;
+    digits = n = copy_digits(to, &p, end);
+    if (!n)
+        to[n++] = '0';
+    to += n;
+    if (p < end && *p == '.') {
+        *to++ = *p++;
+        digits += n = copy_digits(to, &p, end);
+        if (!n)
+            to[n++] = '0';
+        to += n;
     }
-    while (i < s.len && (s.ptr[i] == ' ' || s.ptr[i] == '\t'))
-        i++;
-    while (i + 1 < s.len && s.ptr[i] == '0' && s.ptr[i + 1] >= '0' &&
-           s.ptr[i + 1] <= '9')
-        i++;
-    for (; i < s.len; i++) {
-        if (s.ptr[i] >= '0' && s.ptr[i] <= '9') {
-            to[out.len++] = s.ptr[i];
-            digits++;
-        } else if (s.ptr[i] != '_' &&
-                   !(i + 1 == s.len && strchr("fFlLuU", s.ptr[i]))) {
-            return QC_STR("");
-        }
-    }
-    return digits && digits < 20 ? out : QC_STR("");
+    if (end - p == 1 && strchr("fFdDlLuU", *p))
+        p++;
+    return digits && digits < 30 && p == end
+               ? (struct qc_str){text, (size_t)(to - text)}
+               : QC_STR("");
 }
 
 int json_bad_number(struct json_reader *r, struct json_word *out,
@@ -421,12 +437,12 @@ static char report_wide(struct json_reader *r, struct qc_loc loc)
     struct qc_diag *d;
     char c = twin(code);
 
-    loc.len = 3;
     if (c == ' ') {
         d = qc_report(r->qc, QC_LEX_FULLWIDTH, loc, "full-width space (U+%04X)",
                       (unsigned)code);
         qc_help(r->qc, d, "write an ordinary space");
     } else {
+        loc.len = 3;
         d = qc_report(r->qc, QC_LEX_FULLWIDTH, loc,
                       "full-width character '%s' (U+%04X)", json_shown(r, loc),
                       (unsigned)code);

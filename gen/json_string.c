@@ -249,7 +249,24 @@ int json_unterminated(struct json_reader *r, struct json_word *out,
     return json_take_scalar(r, out, at, STRING);
 }
 
-/* A string in quotes of `size` bytes that JSON does not have. */
+/* A string with a word directly behind it, and the rest of the line: nobody
+ * knows where a quote is missing or too much. */
+int json_torn(struct json_reader *r, struct json_word *out, struct qc_loc *at)
+{
+    const char *start = r->file->text + at->at;
+    const char *close = memchr(start + 1, '"', at->len - 1);
+    struct qc_loc loc = json_part(*at, 0, (size_t)(close - start) + 1);
+
+    qc_report(r->qc, QC_LEX_UNTERMINATED, loc,
+              "a word follows this string directly: is a quote missing, or "
+              "one too many?");
+    out->text = json_text(r, json_part(loc, 1, loc.len - 2));
+    out->poisoned = true;
+    r->damaged = true;
+    return json_take_scalar(r, out, at, STRING);
+}
+
+/* The inside of quotes that JSON does not have. */
 static void take_inside(struct json_reader *r, struct json_word *out,
                         struct qc_loc loc, size_t open, size_t close)
 {

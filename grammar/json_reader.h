@@ -86,6 +86,7 @@ int json_string(struct json_reader *r, struct json_word *out,
                 struct qc_loc *loc);
 int json_unterminated(struct json_reader *r, struct json_word *out,
                       struct qc_loc *loc);
+int json_torn(struct json_reader *r, struct json_word *out, struct qc_loc *loc);
 int json_single_quoted(struct json_reader *r, struct json_word *out,
                        struct qc_loc *loc);
 int json_curly_quoted(struct json_reader *r, struct json_word *out,
