@@ -231,6 +231,7 @@ static void observe(struct qrt_ifmr_observer *o, uint32_t bits, uint32_t n)
     uint32_t extreme = o->extreme[side];
     uint32_t displaced = o->extreme_count[side];
     uint64_t contents;
+    uint64_t *cell;
 
     if (magnitude < QRT_IFMR_TINY) {
         return;
@@ -253,7 +254,8 @@ static void observe(struct qrt_ifmr_observer *o, uint32_t bits, uint32_t n)
         }
         to_histogram(o);
     }
-    *destination(o, bits, n, &contents) += contents;
+    cell = destination(o, bits, n, &contents);
+    *cell += contents;
 }
 
 static void set_lanes(const struct qrt_ifmr_observer *o,
