@@ -14,8 +14,8 @@
  *
  * by convexity. So each candidate has an enclosure of its loss; a candidate
  * whose enclosure lies above another's cannot win. One sign is done for all
- * candidates before the other: the cumulated sums of one fill the work area. docs/fixed-point.md derives
- * the allowances below. */
+ * candidates before the other: the cumulated sums of one fill the work area.
+ * docs/ifmr.md derives the allowances below. */
 #include "ifmr_f32.h"
 
 /* Sums of 2^15 terms in binary64: relative 2^-38. */

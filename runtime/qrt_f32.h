@@ -398,7 +398,7 @@ enum qrt_status qrt_ifmr_f32_merge(void *into, const void *from);
  * QRT_ERR_SIZE (this pass has seen fewer samples than the first). After these
  * the state must be set up again: QRT_ERR_NOT_FINITE (a candidate's step
  * overflows), QRT_ERR_MISMATCH (not the samples of the first pass).
- * Source  AMCT custom_op/ifmr/ifmr_impl.py; docs/fixed-point.md. */
+ * Source  AMCT custom_op/ifmr/ifmr_impl.py; docs/ifmr.md. */
 enum qrt_status qrt_ifmr_f32_finish(void *state,
                                     struct qrt_ifmr_f32_result *result);
 
