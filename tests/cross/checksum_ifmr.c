@@ -107,9 +107,11 @@ static void finish(const struct qrt_ifmr_observer *o)
     static const uint32_t widths[3] = {8, 4, 16};
 
     for (uint32_t i = 0; i < 18; i++) {
-        struct qrt_ifmr search = {ratios, 7, 0, 0};
+        struct qrt_ifmr search;
         struct qrt_ifmr_result r;
 
+        search.ratios = ratios;
+        search.ratio_count = 7;
         search.max_percentile = percentiles[i % 3U];
         search.min_percentile = percentiles[(i + i / 3U) % 3U];
         mix((uint32_t)qrt_ifmr_finish(o, &search, widths[i / 6U], i % 2U, &r));
