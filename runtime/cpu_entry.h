@@ -108,6 +108,30 @@ int32_t qrt_entry_factors(const struct qrt_real *scale, const int32_t *zero,
                           uint32_t channels, int32_t span, int32_t lo,
                           int32_t hi);
 
+/* The type of the codes; false for one that does not hold them. */
+static inline bool qrt_entry_codes(const struct qrt_off_job *job,
+                                   enum qrt_type *to)
+{
+    return qrt_entry_type(job->out[0].dtype, to) && *to != QRT_S32 &&
+           *to != QRT_BITS && (*to != QRT_S4 || job->bits == 4);
+}
+
+/* A job of the binary32 rules, qrt_steps_run. */
+struct qrt_steps {
+    const struct qrt_off_job *job;
+    const struct qrt_real *real; /* steps, or multipliers of a requantization */
+    const int32_t *zero;         /* null: all 0                              */
+    uint32_t zeros;              /* 1: one zero point for all channels       */
+    int32_t frac;                /* of the input                             */
+    int32_t lo, hi;              /* clamp                                    */
+    bool multipliers;            /* `real` multiplies                        */
+};
+
+/* Checks the factors, then computes out[0]. The types are checked.
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE. */
+int32_t qrt_steps_run(const struct qrt_steps *s, enum qrt_type to);
+
 /* binary16 to binary32, exact. */
 uint32_t qrt_f32_from_f16(uint32_t h);
 

@@ -20,9 +20,14 @@
 
 #include "qrt.h"
 
+/* By pasting, so that a word that is no number does not pass for 0. */
+#define QRT_OFFLOAD_IS_0     1
+#define QRT_OFFLOAD_IS_1     1
+#define QRT_OFFLOAD_PASTE(a) QRT_OFFLOAD_IS_##a
+#define QRT_OFFLOAD_KNOWN(a) QRT_OFFLOAD_PASTE(a)
 #if !defined(QRT_OFFLOAD)
 #error "define QRT_OFFLOAD to 1, or to 0 to compile offloading away"
-#elif QRT_OFFLOAD != 0 && QRT_OFFLOAD != 1
+#elif !QRT_OFFLOAD_KNOWN(QRT_OFFLOAD)
 #error "QRT_OFFLOAD must be 0 or 1"
 #endif
 
