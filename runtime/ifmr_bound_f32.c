@@ -4,7 +4,7 @@
  * -2 s (x - (k + 1/2) s). Summed over the levels, with
  * G(t) = sum of max(|x| - t, 0) over one sign,
  *
- *     N * loss = sum x^2 - 2 s * (sum_k G+((k + 1/2) s) + sum_k G-((k + 1/2) s))
+ *     N * loss = sum x^2 - 2 s * sum_k (G+((k + 1/2) s) + G-((k + 1/2) s))
  *
  * over the levels the clip limits leave. sum x^2 is common to all candidates.
  * All bins but the one that holds t give G(t) exactly; that bin, with n values

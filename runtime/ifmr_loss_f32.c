@@ -2,8 +2,9 @@
  * steps, summed without rounding.
  *
  * A squared error, scaled by a power of two to at most 4, is cut at 2^-28 and
- * rounded at 2^-58 into two integers. Their sums fit 64 bits for 2^32 samples and do not
- * depend on the order, so states of split data merge to the same bytes. */
+ * rounded at 2^-58 into two integers. Their sums fit 64 bits for 2^32 samples
+ * and do not depend on the order, so states of split data merge to the same
+ * bytes. */
 #include "ifmr_f32.h"
 
 #define HIGH_UNITS 268435456.0f  /* 2^28: the high word counts 2^-28        */

@@ -374,10 +374,10 @@ enum qrt_status qrt_ifmr_f32_init(void *state, size_t size,
  * they are split or ordered.
  *
  * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_STATE (not set up, or already
- * decided), QRT_ERR_FULL (2^32 - 1 samples; more samples in a later pass than in
- * the first). Part of the samples may be in after the following two, so the
- * state must be set up again: QRT_ERR_NOT_FINITE (*bad, unless bad is null,
- * gets the index), QRT_ERR_MISMATCH (not the samples of the first pass). */
+ * decided), QRT_ERR_FULL (2^32 - 1 samples; in a later pass: more than in the
+ * first). Part of the samples may be in after the following two, so the state
+ * must be set up again: QRT_ERR_NOT_FINITE (*bad, unless bad is null, gets the
+ * index), QRT_ERR_MISMATCH (not the samples of the first pass). */
 enum qrt_status qrt_ifmr_f32_add(void *state, const float *x, size_t n,
                                  size_t *bad);
 
@@ -445,7 +445,7 @@ enum qrt_ifmr_f32_field {
 };
 enum qrt_ifmr_f32_field qrt_ifmr_f32_compare(const void *a, const void *b);
 
-/* ----------------------------------------------------------- IFMR, CANN form */
+/* ---------------------------------------------------------- IFMR, CANN form */
 
 struct qrt_ifmr_cann_f32_config {
     float max_percentile, min_percentile; /* (0.5, 1]                      */

@@ -53,8 +53,9 @@ a=$(count $small)
 b=$(count $large)
 slope=$(((b - a) * 10 / (large - small)))
 rest=$((b - slope * large / 10))
-echo "IFMR exact, 61 candidates, $cc -O3 $arch: $((slope / 10)).$((slope % 10))" \
-    "instructions per element + $rest (at most $per_element + $fixed)"
+echo "IFMR exact, 61 candidates, $cc -O3 $arch:" \
+    "$((slope / 10)).$((slope % 10)) instructions per element + $rest" \
+    "(at most $per_element + $fixed)"
 if [ "$slope" -le $((10 * per_element)) ] && [ "$rest" -le $fixed ]; then
     echo "1 passed, 0 failed"
 else
