@@ -1,7 +1,6 @@
 /* binary16 on bit patterns: what devices read and write beside binary32. */
 #include "cpu_entry.h"
 
-#include "fixed.h"
 #include "softf32.h"
 
 uint32_t qrt_f32_from_f16(uint32_t h)
@@ -34,7 +33,7 @@ uint32_t qrt_f16_from_f32(uint32_t a)
     if (exponent < 113U) { /* denormal: a multiple of 2^-24 */
         return sign | (uint32_t)qrt_f32_to_fixed(magnitude, 24);
     }
-    /* A carry of the rounding counts the exponent up. */
-    return sign |
-           ((uint32_t)qrt_urshift_half_even(magnitude, 13, 0) - (112U << 10));
+    /* Ties to even; a carry counts the exponent up. */
+    magnitude += 0xfffU + ((magnitude >> 13) & 1U);
+    return sign | ((magnitude >> 13) - (112U << 10));
 }
