@@ -45,14 +45,31 @@ static const struct qc_message *message_of(enum qc_kind kind)
 
 /* ---- which kind ---- */
 
-/* Text format has no bracket in front. */
+/* Text format has no bracket in front; before one there may be what JSON does
+ * not allow. */
+static bool begins_like_json(const struct qc_file *f)
+{
+    const char *p = f->text, *end = p + f->size;
+
+    if (f->size >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0)
+        p += 3;
+    while (p < end && ((*p && strchr(" \t\r\n#", *p)) ||
+                       (end - p > 1 && memcmp(p, "//", 2) == 0))) {
+        if (*p == '#' || *p == '/')
+            p = memchr(p, '\n', (size_t)(end - p));
+        if (!p)
+            return false;
+        p++;
+    }
+    return p < end && (*p == '{' || *p == '[');
+}
+
 static bool looks_like_json(const struct qc_file *f)
 {
-    size_t i = 0;
+    size_t len = strlen(f->name);
 
-    while (i < f->size && strchr(" \t\r\n", f->text[i]))
-        i++;
-    return i < f->size && (f->text[i] == '{' || f->text[i] == '[');
+    return begins_like_json(f) ||
+           (len > 5 && strcmp(f->name + len - 5, ".json") == 0);
 }
 
 /* How many of the first fields, and of the fields inside them, a message
@@ -142,7 +159,9 @@ static enum qc_kind json_kind(const struct qc_file *f,
     unsigned seen = 0;
     enum qc_kind kind;
 
-    if (root && root->kind == QC_LIST)
+    /* layers.json, if anything: a list of objects with names. */
+    if (root && root->kind == QC_LIST &&
+        (!root->first || qc_child(root->first, "name")))
         return QC_KIND_LAYERS;
     for (n = root ? root->first : NULL; n && seen < LOOK_MAX;
          n = n->next, seen++) {

@@ -169,7 +169,7 @@ static int close_list_before(struct json_reader *r, struct json_word *key,
     const struct json_bracket *b = innermost(r);
     struct qc_diag *d;
 
-    if (!r->damaged && !key->poisoned) {
+    if (!r->swallowed && !key->poisoned) {
         d = qc_report(r->qc, QC_JSON_UNCLOSED, loc,
                       "expected ']' before the key %s", json_shown(r, loc));
         qc_note(r->qc, d, b->loc, "the list begins here");
@@ -512,13 +512,18 @@ void json_comment(struct json_reader *r, struct qc_loc loc, bool closed)
 {
     r->comments++;
     if (!closed)
-        r->damaged = true;
+        json_swallowed(r);
     if (r->comments > 1)
         return;
     r->comment = qc_report(r->qc, QC_JSON_COMMENT, loc, "JSON has no comments");
 }
 
 /* ---- brackets ---- */
+
+void json_swallowed(struct json_reader *r)
+{
+    r->swallowed = r->damaged = true;
+}
 
 int json_open(struct json_reader *r, struct qc_loc loc, char open)
 {
@@ -544,7 +549,7 @@ int json_close(struct json_reader *r, struct qc_loc loc, char close)
 
     if (!b)
         return take(r, JUNK);
-    if (b->close != close && !r->damaged) {
+    if (b->close != close && !r->swallowed) {
         d = qc_report(r->qc, QC_JSON_MISMATCHED, loc,
                       "expected '%c', found '%c'", b->close, close);
         qc_note(r->qc, d, b->loc, "'%c' is here", b->open);

@@ -245,7 +245,7 @@ int json_unterminated(struct json_reader *r, struct json_word *out,
     qc_help(r->qc, d, "add \" at the end; a string cannot span lines");
     out->text = json_text(r, json_part(loc, 1, loc.len - 1));
     out->poisoned = true;
-    r->damaged = true; /* it may have swallowed some */
+    json_swallowed(r);
     return json_take_scalar(r, out, at, STRING);
 }
 
@@ -262,7 +262,7 @@ int json_torn(struct json_reader *r, struct json_word *out, struct qc_loc *at)
               "one too many?");
     out->text = json_text(r, json_part(loc, 1, loc.len - 2));
     out->poisoned = true;
-    r->damaged = true;
+    json_swallowed(r);
     return json_take_scalar(r, out, at, STRING);
 }
 

@@ -266,7 +266,7 @@ struct qc_node *json_closed(struct json_reader *r, struct json_items items,
     struct qc_node *n = items.node;
     struct qc_diag *d;
 
-    if (items.last == JSON_COMMA && !items.bad && !r->damaged) {
+    if (items.last == JSON_COMMA && !items.bad && !at_end(r, close)) {
         d = qc_report(r->qc, QC_JSON_TRAILING_COMMA, close,
                       "a comma may not come before '%s'", json_shown(r, close));
         qc_note(r->qc, d, last_loc(&items), "remove this comma");

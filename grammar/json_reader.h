@@ -33,7 +33,8 @@ struct json_reader {
     bool colon_due;    /* the ':' of the last key has not been scanned */
     bool value_due;    /* in an object: a value must follow, not a key    */
     bool done;         /* the value of the file is complete               */
-    bool damaged;      /* brackets were wrong: no more about brackets     */
+    bool damaged;      /* a bracket was wrong: none is missed at the end  */
+    bool swallowed;    /* some may lie in a broken string: trust none     */
     struct qc_str key; /* the last key                                    */
     struct qc_loc end; /* the bracket that ended the value of the file    */
     bool held;         /* a key waits until the lists around it are closed */
@@ -111,6 +112,8 @@ int json_close(struct json_reader *r, struct qc_loc loc, char close);
 int json_mark(struct json_reader *r, int token);
 int json_end(struct json_reader *r, struct qc_loc *loc);
 int json_garbage(struct json_reader *r, struct qc_loc loc);
+/* Brackets may have been lost in a broken string or comment. */
+void json_swallowed(struct json_reader *r);
 void json_comment(struct json_reader *r, struct qc_loc loc, bool closed);
 void json_bad_chars(struct json_reader *r, struct qc_loc loc);
 void json_control_chars(struct json_reader *r, struct qc_loc loc);

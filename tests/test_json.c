@@ -135,6 +135,13 @@ static const char *const mistakes[][2] = {
  /* Brackets. */
     {"{\"a\":{\"b\":1}",                                      "1:13 json.unclosed"                                      },
     {"{\"a\":[1,2",                                           "1:10 json.unclosed"                                      },
+    {"{\"a\":[1},\"b\":[2},\"c\":[3 \"d\":4}",
+     "1:8 json.mismatched-close, 1:16 json.mismatched-close, "
+     "1:25 json.unclosed"                                                                                               },
+    {"{\"a\":[\"b],\n\"c\":[1},\"d\":2",                      "1:7 lex.unterminated-string"                             },
+    {"{\"a\":[1},\"b\":2,}",
+     "1:8 json.mismatched-close, 1:16 json.trailing-comma"},
+    {"{\"a:{\"b\":1},\n\"c\":2}",                             "1:2 lex.unterminated-string"                             },
     {"{\"a\":{\"b\":[1,2},\"c\":{\"d\":3}}",                  "1:15 json.mismatched-close"                              },
     {"{\"a\":[1,2}, \"b\":3}",                                "1:10 json.mismatched-close"                              },
     {"{\"a\":{\"b\":1],\"c\":2}",                             "1:12 json.mismatched-close"                              },
