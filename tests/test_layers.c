@@ -181,6 +181,8 @@ static void mindspore_takes_plain_and_depthwise_convolutions(void **state)
     m = read_json(text, QC_UNION);
     assert_true(layer(m, "grp")->quantizable);
     assert_true(layer(m, "dil")->quantizable);
+    assert_int_equal(layer(m, "dil")->dilation[1], 2);
+    assert_int_equal(layer(m, "dil")->dilation[2], 0);
 }
 
 static void the_long_vocabulary_is_read(void **state)

@@ -333,7 +333,8 @@ static const unsigned char values16[] = {0, 0x38, 0, 0xbc, 0, 0x40, 0, 0x34};
 static void every_form_of_data_gives_the_same_bytes(void **state)
 {
     static const char *const names[] = {"raw_conv", "packed_conv",
-                                        "unpacked_conv", "pieces_conv"};
+                                        "unpacked_conv", "pieces_conv",
+                                        "packed_twice_conv"};
     struct qc_model *m = small("forms.onnx");
     const struct qc_tensor *t;
     size_t i;
@@ -466,6 +467,7 @@ static void bias_add_belongs_to_the_layer(void **state)
     assert_int_equal(layer(m, "mm")->act, QC_ACT_OTHER);
     /* Added along the last axis, or to a layer that has a bias. */
     assert_false(layer(m, "add_last_axis")->has_bias);
+    assert_false(layer(m, "add_height")->has_bias);
     assert_true(layer(m, "own_bias")->has_bias);
     assert_false(layer(m, "own_bias")->bias_is_add);
     assert_text(layer(m, "own_bias")->bias->name, "b4");

@@ -168,9 +168,11 @@ def forms():
         "packed": dict(data=raw(4, struct.pack("<4f", *v))),
         "unpacked": dict(data=b"".join(f32(4, x) for x in v)),
         "pieces": dict(data=raw(4, struct.pack("<3f", *v[:3])) + f32(4, v[3])),
-        "double": dict(
-            type=DOUBLE, data=raw(10, struct.pack("<4d", *v))
+        "packed_twice": dict(
+            data=raw(4, struct.pack("<3f", *v[:3]))
+            + raw(4, struct.pack("<f", v[3]))
         ),
+        "double": dict(type=DOUBLE, data=raw(10, struct.pack("<4d", *v))),
         "half": dict(type=FLOAT16, values=v),
         "half_list": dict(
             type=FLOAT16,
@@ -321,6 +323,8 @@ def around():
     g.output(g.node("Add", ["b2", conv("add_first")], ["o6"], "add_2"))
     g.init("b3", [3])
     g.output(g.node("Add", [conv("add_last_axis"), "b3"], ["o7"], "add_3"))
+    g.init("b5", [1, 1, 3, 1])
+    g.output(g.node("Add", [conv("add_height"), "b5"], ["o11"], "add_5"))
     g.init("b4", [3])
     y = conv("own_bias", bias="b4")
     g.output(g.node("Add", [y, "b2"], ["o8"], "add_4"))
