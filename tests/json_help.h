@@ -64,6 +64,51 @@ static const char *said(struct reading *r)
     }
 }
 
+static bool is_said_at(const struct reading *r, enum qc_key key, size_t at)
+{
+    const struct qc_diag *d;
+
+    for (d = r->file->diags; d; d = d->next)
+        if (d->key == key && d->loc.at == at)
+            return true;
+    return false;
+}
+
+/* Applies each fix of a file by itself: its error must be gone. Returns how
+ * many there were. */
+static size_t try_fixes(enum qc_kind kind, const char *text, size_t size)
+{
+    const struct qc_diag *d;
+    struct reading r, after;
+    size_t fixes = 0, at, len;
+    char *fixed;
+
+    read_json(&r, kind, CHECK, false, text, size);
+    for (d = r.file->diags; d; d = d->next) {
+        if (!d->has_fix)
+            continue;
+        at = d->fix_loc.at;
+        len = d->fix_loc.len;
+        fixed = malloc(size + d->fix_text.len + 1);
+        memcpy(fixed, text, at);
+        memcpy(fixed + at, d->fix_text.ptr, d->fix_text.len);
+        memcpy(fixed + at + d->fix_text.len, text + at + len, size - at - len);
+        read_json(&after, kind, CHECK, false, fixed,
+                  size - len + d->fix_text.len);
+        if (is_said_at(&after, d->key,
+                       d->loc.at < at + len
+                           ? d->loc.at
+                           : d->loc.at + d->fix_text.len - len))
+            fail_msg("the fix does not help: %.*s, %s", (int)size, text,
+                     qc_key_name(d->key));
+        qc_free_all(&after.qc);
+        free(fixed);
+        fixes++;
+    }
+    qc_free_all(&r.qc);
+    return fixes;
+}
+
 /* Reads, compares what was said, and forgets. */
 static void expect_said(enum qc_kind kind, enum depth depth, bool amct,
                         const char *text, const char *words)

@@ -320,6 +320,17 @@ static void a_model_makes_them_errors_and_names_known(void **state)
     qc_free_all(&r.qc);
 }
 
+static void every_fix_helps(void **state)
+{
+    size_t i, fixes = 0;
+
+    (void)state;
+    for (i = 0; i < JSON_CASE_COUNT; i++)
+        fixes += try_fixes(json_cases[i].kind, json_cases[i].text,
+                           json_cases[i].size);
+    assert_true(fixes > 40);
+}
+
 /* ---- writing ---- */
 
 static struct qc_str dump(struct reading *r, enum qc_kind kind)
@@ -413,6 +424,7 @@ int main(void)
         cmocka_unit_test(edges_of_ranges_are_exact),
         cmocka_unit_test(unsupported_keys_are_warned_of_once),
         cmocka_unit_test(a_model_makes_them_errors_and_names_known),
+        cmocka_unit_test(every_fix_helps),
         cmocka_unit_test(a_dump_dumps_to_itself),
         cmocka_unit_test(a_dump_has_every_value_in_schema_order),
     };

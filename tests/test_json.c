@@ -196,6 +196,17 @@ static void each_mistake_costs_one_message(void **state)
         expect_syntax(mistakes[i][0], mistakes[i][1]);
 }
 
+static void every_fix_helps(void **state)
+{
+    size_t i, fixes = 0;
+
+    (void)state;
+    for (i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++)
+        fixes += try_fixes(QC_KIND_JSON_SYNTAX, mistakes[i][0],
+                           strlen(mistakes[i][0]));
+    assert_true(fixes > 20);
+}
+
 static void the_tree_survives_mistakes(void **state)
 {
     struct reading r;
@@ -447,6 +458,7 @@ int main(void)
         cmocka_unit_test(escapes_are_resolved),
         cmocka_unit_test(each_case_of_the_suite_is_refused_where_it_must),
         cmocka_unit_test(each_mistake_costs_one_message),
+        cmocka_unit_test(every_fix_helps),
         cmocka_unit_test(the_tree_survives_mistakes),
         cmocka_unit_test(a_repeated_key_is_found_at_any_depth),
         cmocka_unit_test(only_repeated_objects_are_called_layers),
