@@ -208,19 +208,28 @@ struct qc_layer *qc_want_layer(struct qc_resolver *r, const struct qc_value *v)
     return NULL;
 }
 
+#define PARENT_DEPTH 16u   /* of a path; what lies deeper has no parents  */
+#define PARENT_BYTES 1024u /* of a name; a longer one is not a path       */
+
 /* Every name that some layer's name begins with, up to a separator: made once,
  * so that a long list of names costs a look-up each. */
 static void collect_parents(struct qc_resolver *r)
 {
-    size_t i, at;
+    size_t i, at, depth;
 
     if (!r->near_names)
         collect_names(r);
-    for (i = 0; i < r->near_count; i++)
-        for (at = 1; at < r->near_names[i].len; at++)
-            if (is_separator(r->near_names[i].ptr[at]))
-                *qc_map_at(r->qc, &r->parents,
-                           (struct qc_str){r->near_names[i].ptr, at}) = r;
+    for (i = 0; i < r->near_count; i++) {
+        struct qc_str name = r->near_names[i];
+
+        for (at = 1, depth = 0;
+             at < name.len && at < PARENT_BYTES && depth < PARENT_DEPTH; at++) {
+            if (!is_separator(name.ptr[at]))
+                continue;
+            *qc_map_at(r->qc, &r->parents, (struct qc_str){name.ptr, at}) = r;
+            depth++;
+        }
+    }
     r->parents_known = true;
 }
 

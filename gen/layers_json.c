@@ -126,6 +126,7 @@ static void bind_list(struct binder *b, const struct qc_node *n,
         wrong(b, n, "a list");
         return;
     }
+    to->count = 0; /* a key that is given twice binds twice */
     to->at = qc_alloc(b->qc, n->count * sizeof(*to->at));
     for (c = n->first; c; c = c->next)
         bind(b, c, &to->at[to->count++]);
