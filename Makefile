@@ -17,7 +17,7 @@ PKG_CONFIG ?= pkg-config
 # Target: builds libquantrt.a. A cross build sets both and gets its own folder:
 #   make runtime TARGET_CC=arm-none-eabi-gcc TARGET_CFLAGS="-mcpu=cortex-m4 -mthumb -Os"
 TARGET_CC     ?= $(CC)
-TARGET_CFLAGS ?= -O2 -g
+TARGET_CFLAGS ?= $(CFLAGS)
 TARGET_AR     ?= $(if $(findstring -gcc,$(TARGET_CC)),$(TARGET_CC:gcc=ar),ar)
 TARGET_BUILD  ?= $(BUILD)
 
@@ -94,8 +94,12 @@ $(BUILD)/obj/gram/json.lex.o $(BUILD)/obj/gram/json.tab.o: $(BUILD)/gram/json.ta
 $(BUILD)/schemac: $(SCHEMAC_OBJ)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
-$(BUILD)/schema_tables.h $(BUILD)/schema_tables.c &: $(BUILD)/schemac $(PROTO_SRC)
-	$(BUILD)/schemac --tables $(BUILD) $(sort $(PROTO_SRC))
+# A cross build of quantc needs a schemac that runs here: SCHEMAC=build/schemac.
+SCHEMAC ?= $(BUILD)/schemac
+
+$(BUILD)/schema_tables.h $(BUILD)/schema_tables.c &: $(SCHEMAC) $(PROTO_SRC)
+	@mkdir -p $(BUILD)
+	$(SCHEMAC) --tables $(BUILD) $(sort $(PROTO_SRC))
 
 $(BUILD)/obj/schema_tables.o: $(BUILD)/schema_tables.c
 	@mkdir -p $(@D)

@@ -9,23 +9,31 @@
     (ON(COMPILE) | ON(CHECK) | ON(CONFIG) | ON(EXPLAIN) | ON(IMAGE))
 #define EVERYWHERE 0xFFFFFFFFu
 
+/* clang-format off */
 static const struct {
-    const char *name, *usage, *text;
+    const char *name;
     size_t least, most; /* arguments */
+    const char *usage, *text;
 } commands[QC_CMD_COUNT] = {
-    {NULL,      NULL,                                                      NULL,                                             0, 0},
-    {"compile", "[CONFIG] [--model M.onnx | --layers F] [--record R.txt]",
-     "turn a configuration into const C tables",                                                                             0, 1},
-    {"check",   "FILE...",                                                 "report everything that is wrong; write nothing", 1,
-     SIZE_MAX                                                                                                                    },
-    {"config",  "[CONFIG] --model M.onnx | --layers F",
-     "print the resolved config.json, as AMCT writes it",                                                                    0, 1},
-    {"explain", "CONFIG --model M.onnx [LAYER | FIELD]",
-     "say where every effective value comes from",                                                                           1, 2},
-    {"layers",  "M.onnx",                                                  "print a model's layers as model.layers",         1, 1},
-    {"dump",    "--json FILE",                                             "print what a file says, as JSON",                1, 1},
-    {"schema",  "--kind json-calib | json-retrain",
-     "print the JSON Schema of config.json for editors",                                                                     0, 0},
+    {NULL, 0, 0, NULL, NULL},
+    {"compile", 0, 1, "[CONFIG] [--model M.onnx | --layers F] [--record R.txt]",
+     "turn a configuration into const C tables"},
+    {"check", 1, SIZE_MAX, "FILE...",
+     "report everything that is wrong; write nothing"},
+    {"config", 0, 1, "[CONFIG] --model M.onnx | --layers F",
+     "print the resolved config.json, as AMCT writes it"},
+    {"explain", 1, 2, "CONFIG --model M.onnx [LAYER | FIELD]",
+     "say where every effective value comes from"},
+    {"layers", 1, 1, "M.onnx",
+     "print a model's layers as model.layers"},
+    {"dump", 1, 1, "--json FILE",
+     "print what a file says, as JSON"},
+    {"schema", 0, 0, "--kind json-calib | json-retrain",
+     "print the JSON Schema of config.json for editors"},
+    {"image", 0, 1, "CONFIG --model M.onnx [--record R.txt] -o FILE",
+     "write the tables as a binary for updates"},
+    {"show", 1, 1, "IMAGE",
+     "print an image as text"},
 };
 
 enum kind { FLAG, VALUE };
@@ -33,54 +41,60 @@ enum kind { FLAG, VALUE };
 #define AT(member) offsetof(struct qc_options, member)
 
 static const struct option {
-    const char *name, *argument, *text;
+    const char *name, *argument;
     enum kind kind;
     size_t at;
     unsigned commands;
+    const char *text;
 } options[] = {
-    {"--model",             "M.onnx", "the network",                                VALUE, AT(model),   RESOLVES                        },
-    {"--layers",            "F",      "its layers, as model.layers or layers.json", VALUE,
-     AT(layers),                                                                                        RESOLVES                        },
-    {"--record",            "R.txt",  "calibrated scales and offsets",              VALUE, AT(record),
-     RESOLVES                                                                                                                           },
-    {"--dialect",           "D",
-     "mindspore, pytorch, onnx, caffe or tensorflow; else all",                     VALUE,
-     AT(dialect),                                                                                       RESOLVES | ON(DUMP)             },
-    {"--compat",            "amct",   "AMCT's own verdicts (docs/compat.md)",       VALUE,
-     AT(compat),                                                                                        RESOLVES | ON(DUMP)             },
-    {"--kind",              "K",
-     "calib, retrain, record, layers, json-calib, json-retrain or json-syntax",     VALUE, AT(kind),    RESOLVES | ON(DUMP) | ON(SCHEMA)},
-    {"-o",                  "DIR",    "where the tables go (default: here)",        VALUE, AT(out),
-     ON(COMPILE)                                                                                                                        },
-    {"--prefix",            "P",      "names begin with P (default: quant)",        VALUE, AT(prefix),
-     ON(COMPILE)                                                                                                                        },
-    {"--plan",              "FILE",   "write the plan as JSON too",                 VALUE, AT(plan),
-     ON(COMPILE)                                                                                                                        },
-    {"--no-words",          NULL,     "leave the Ascend dequant words out",         FLAG,
-     AT(no_words),                                                                                      ON(COMPILE)                     },
-    {"--require-factors",   NULL,
-     "an enabled layer that the record lacks is an error",                          FLAG,
-     AT(require_factors),                                                                               RESOLVES                        },
-    {"--skip-layers",       "A,B",    "without CONFIG: layers to skip",             VALUE,
-     AT(skip_layers),                                                                                   RESOLVES                        },
-    {"--batch-num",         "N",      "without CONFIG: batches for calibration",    VALUE,
-     AT(batch_num),                                                                                     RESOLVES                        },
-    {"--activation-offset", "B",      "without CONFIG: true or false",              VALUE,
-     AT(activation_offset),                                                                             RESOLVES                        },
-    {"--effective",         NULL,     "print what the configuration resolves to",   FLAG,
-     AT(effective),                                                                                     ON(CONFIG)                      },
-    {"--syntax-only",       NULL,     "characters, grammar, names and types only",  FLAG,
-     AT(syntax_only),                                                                                   ON(CHECK)                       },
-    {"--json",              NULL,     "machine-readable",                           FLAG,  AT(json),
-     ON(EXPLAIN) | ON(DUMP)                                                                                                             },
-    {"--werror",            NULL,     "warnings are errors",                        FLAG,  AT(werror),  EVERYWHERE                      },
-    {"--max-errors",        "N",      "shown per file (default 20, 0: all)",        VALUE,
-     AT(max_errors),                                                                                    EVERYWHERE                      },
-    {"--diag",              "F",      "messages as text, json or sarif",            VALUE, AT(diag),
-     EVERYWHERE                                                                                                                         },
-    {"--help",              NULL,     "this page",                                  FLAG,  AT(help),    EVERYWHERE                      },
-    {"--version",           NULL,     "print the version",                          FLAG,  AT(version), EVERYWHERE                      },
+    {"--model", "M.onnx", VALUE, AT(model), RESOLVES, "the network"},
+    {"--layers", "F", VALUE, AT(layers), RESOLVES,
+     "its layers, as model.layers or layers.json"},
+    {"--record", "R.txt", VALUE, AT(record), RESOLVES,
+     "calibrated scales and offsets"},
+    {"--dialect", "D", VALUE, AT(dialect), RESOLVES | ON(DUMP),
+     "mindspore, pytorch, onnx, caffe or tensorflow; else all"},
+    {"--compat", "amct", VALUE, AT(compat), RESOLVES | ON(DUMP),
+     "AMCT's own verdicts (docs/compat.md)"},
+    {"--kind", "K", VALUE, AT(kind), RESOLVES | ON(DUMP) | ON(SCHEMA),
+     "calib, retrain, record, layers, json-calib, json-retrain, json-syntax"},
+    {"-o", "DIR", VALUE, AT(out), ON(COMPILE) | ON(IMAGE),
+     "where the tables go (default: here); of image: the file"},
+    {"--prefix", "P", VALUE, AT(prefix), ON(COMPILE),
+     "names begin with P (default: quant)"},
+    {"--plan", "FILE", VALUE, AT(plan), ON(COMPILE),
+     "write the plan as JSON too"},
+    {"--weights", NULL, FLAG, AT(weights), ON(COMPILE),
+     "write quantized weights and biases too"},
+    {"--weights-form", "F", VALUE, AT(weights_form), ON(COMPILE),
+     "decimal, string or incbin (default: by size)"},
+    {"--layout", "L", VALUE, AT(layout), ON(COMPILE),
+     "of the weights: onnx (default) or cmsis"},
+    {"--no-words", NULL, FLAG, AT(no_words), ON(COMPILE) | ON(IMAGE),
+     "leave the Ascend dequant words out"},
+    {"--require-factors", NULL, FLAG, AT(require_factors), RESOLVES,
+     "an enabled layer that the record lacks is an error"},
+    {"--skip-layers", "A,B", VALUE, AT(skip_layers), RESOLVES,
+     "without CONFIG: layers to skip"},
+    {"--batch-num", "N", VALUE, AT(batch_num), RESOLVES,
+     "without CONFIG: batches for calibration"},
+    {"--activation-offset", "B", VALUE, AT(activation_offset), RESOLVES,
+     "without CONFIG: true or false"},
+    {"--effective", NULL, FLAG, AT(effective), ON(CONFIG),
+     "print what the configuration resolves to"},
+    {"--syntax-only", NULL, FLAG, AT(syntax_only), ON(CHECK),
+     "characters, grammar, names and types only"},
+    {"--json", NULL, FLAG, AT(json), ON(EXPLAIN) | ON(DUMP),
+     "machine-readable"},
+    {"--werror", NULL, FLAG, AT(werror), EVERYWHERE, "warnings are errors"},
+    {"--max-errors", "N", VALUE, AT(max_errors), EVERYWHERE,
+     "shown per file (default 20, 0: all)"},
+    {"--diag", "F", VALUE, AT(diag), EVERYWHERE,
+     "messages as text, json or sarif"},
+    {"--help", NULL, FLAG, AT(help), EVERYWHERE, "this page"},
+    {"--version", NULL, FLAG, AT(version), EVERYWHERE, "print the version"},
 };
+/* clang-format on */
 #define OPTION_COUNT (sizeof(options) / sizeof(*options))
 
 /* ---- help ---- */
