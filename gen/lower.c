@@ -368,6 +368,13 @@ static bool one_consumer(const struct qc_layer *l, const struct qc_tables *t,
     return true;
 }
 
+/* A BatchNormalization that is not folded stands between the accumulator and
+ * whatever follows. */
+static bool has_own_bn(const struct qc_row *row)
+{
+    return row->layer->bn && !(row->fuse.set && row->fuse.i);
+}
+
 static const struct qc_low_edge *lower_edge(struct qc *qc, struct qc_tables *t,
                                             const struct qc_low_row *r,
                                             const size_t *row_of)
@@ -377,7 +384,7 @@ static const struct qc_low_edge *lower_edge(struct qc *qc, struct qc_tables *t,
     struct qc_low_edge *e;
     size_t c;
 
-    if (!r->factors || !one_consumer(l, t, row_of))
+    if (!r->factors || has_own_bn(r->row) || !one_consumer(l, t, row_of))
         return NULL;
     next = &t->rows[row_of[l->edges[0].layer]];
     e = qc_alloc(qc, sizeof(*e));

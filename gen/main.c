@@ -41,6 +41,8 @@ static bool read_model(struct run *r)
         r->model = qc_read_layers(r->qc, r->o->layers, r->dialect);
     else
         return true;
+    if (r->model)
+        qc_limit_to_dialect(r->qc, r->model, r->dialect);
     return r->model != NULL;
 }
 
