@@ -2,19 +2,13 @@
 #include "kernel.h"
 #include "softf32.h"
 
-/* One call, checked. The shape has a single channel if there is one step. */
+/* One call, checked; the shape has a single channel if there is one step. */
 struct job {
     const void *w;
     const struct qrt_arq_weights *p;
+    struct qrt_shape shape;
     enum qrt_type from;
-    uint32_t groups, outer, channels, inner;
 };
-
-/* First element of a channel; the next rows follow every channels * inner. */
-static uint32_t first_of(const struct job *job, uint32_t group, uint32_t c)
-{
-    return (group * job->outer * job->channels + c) * job->inner;
-}
 
 /* rne(f32(f32(w / s) + zero)), the steps of AMCT. */
 static int32_t code_of_bits(uint32_t w, uint32_t step_bits, int32_t zero)
@@ -53,17 +47,26 @@ static void visit(const struct job *job, struct channel *ch, uint32_t i)
     ch->min = v < ch->min ? v : ch->min;
 }
 
+/* All rows of the channel whose first element is i. */
 static void visit_all(const struct job *job, struct channel *ch, uint32_t i)
 {
-    for (uint32_t o = 0; o < job->outer; o++) {
-        for (uint32_t end = i + job->inner; i < end; i++) {
+    for (uint32_t o = 0; o < job->shape.outer; o++) {
+        for (uint32_t end = i + job->shape.inner; i < end; i++) {
             visit(job, ch, i);
         }
-        i += (job->channels - 1U) * job->inner;
+        i += (job->shape.channels - 1U) * job->shape.inner;
     }
 }
 
-/* Step and zero point from the extremes of the channel that starts at i. */
+/* An extreme as a binary32 pattern. */
+static uint32_t pattern(const struct job *job, int32_t extreme)
+{
+    return job->from == QRT_BITS ? qrt_f32_of_order(extreme)
+                                 : qrt_f32_from_fixed(extreme, job->p->frac);
+}
+
+/* Step and zero point from the extremes of the channel that starts at i. NaN
+ * and infinity are extremes, too. */
 static enum qrt_status derive(const struct job *job, struct channel *ch,
                               uint32_t i, struct qrt_quant *quant)
 {
@@ -71,13 +74,9 @@ static enum qrt_status derive(const struct job *job, struct channel *ch,
     ch->min = INT32_MAX;
     ch->codes = NULL;
     visit_all(job, ch, i);
-    if (job->from == QRT_BITS) { /* NaN and infinity are extremes, too */
-        return qrt_scale_derive(qrt_f32_of_order(ch->max),
-                                qrt_f32_of_order(ch->min), job->p->bits,
-                                job->p->asymmetric, QRT_ZERO_ARQ, quant);
-    }
-    return qrt_scale_derive_fixed(ch->max, ch->min, job->p->frac, job->p->bits,
-                                  job->p->asymmetric, QRT_ZERO_ARQ, quant);
+    return qrt_scale_derive(pattern(job, ch->max), pattern(job, ch->min),
+                            job->p->bits, job->p->asymmetric, QRT_ZERO_ARQ,
+                            quant);
 }
 
 static void encode(const struct job *job, struct channel *ch, uint32_t i,
@@ -109,21 +108,6 @@ static enum qrt_status check(const struct job *job,
     return QRT_OK;
 }
 
-static void set_shape(struct job *job, const struct qrt_shape *shape,
-                      uint32_t count)
-{
-    job->groups = shape->groups != 0 ? shape->groups : 1U;
-    job->outer = shape->outer;
-    job->channels = shape->channels;
-    job->inner = shape->inner;
-    if (!job->p->per_channel) {
-        job->groups = 1;
-        job->outer = 1;
-        job->channels = 1;
-        job->inner = count;
-    }
-}
-
 static void store(struct qrt_arq_result *out, uint32_t index,
                   const struct qrt_quant *quant)
 {
@@ -138,24 +122,25 @@ static void store(struct qrt_arq_result *out, uint32_t index,
 }
 
 /* Every channel: its map, and unless this is the trial run its outputs. */
-static enum qrt_status each(const struct job *job, bool trial,
+static enum qrt_status each(const struct job *job, uint32_t count, bool trial,
                             struct qrt_arq_result *out, int8_t *codes)
 {
+    const uint32_t group = job->shape.outer * job->shape.channels;
     struct qrt_quant quant;
     struct channel ch;
     uint32_t index = 0;
 
-    for (uint32_t g = 0; g < job->groups; g++) {
-        for (uint32_t c = 0; c < job->channels; c++, index++) {
-            enum qrt_status status =
-                derive(job, &ch, first_of(job, g, c), &quant);
+    for (uint32_t g = 0; g < count; g += group * job->shape.inner) {
+        for (uint32_t c = 0; c < job->shape.channels; c++, index++) {
+            uint32_t first = g + c * job->shape.inner;
+            enum qrt_status status = derive(job, &ch, first, &quant);
 
             if (status != QRT_OK) {
                 return status;
             }
             if (!trial) {
                 store(out, index, &quant);
-                encode(job, &ch, first_of(job, g, c), &quant, codes);
+                encode(job, &ch, first, &quant, codes);
             }
         }
     }
@@ -182,14 +167,14 @@ enum qrt_status qrt_arq_any(enum qrt_type from, const void *w,
     if (status != QRT_OK) {
         return status;
     }
-    set_shape(&job, shape, count);
-    if (from == QRT_BITS) { /* Q numbers cannot fail */
-        status = each(&job, true, out, codes);
-    }
+    job.shape.outer = p->per_channel ? shape->outer : 1U;
+    job.shape.channels = p->per_channel ? shape->channels : 1U;
+    job.shape.inner = p->per_channel ? shape->inner : count;
+    status = each(&job, count, true, out, codes);
     if (status == QRT_OK) {
         out->dead_count = 0;
         out->dead_first = 0;
-        status = each(&job, false, out, codes);
+        status = each(&job, count, false, out, codes);
     }
     return status;
 }

@@ -22,37 +22,38 @@ uint32_t qrt_bit_length64(uint64_t v)
                      : qrt_bit_length32((uint32_t)v);
 }
 
-uint64_t qrt_urshift_half_even(uint64_t m, uint32_t sh, int32_t off)
+/* v * 2^n, n > 0; at most 63 turns. */
+static int64_t saturating_shl(int64_t v, int32_t n)
 {
-    uint64_t q, odd;
-
-    if (sh == 0) {
-        return m;
+    for (; n != 0 && v != 0; n--) {
+        if (qrt_abs64(v) >> 62 != 0) {
+            return v < 0 ? -INT64_MAX : INT64_MAX;
+        }
+        v *= 2;
     }
-    if (sh > 64) {
-        return 0;
-    }
-    /* Keep one bit of the fraction; below it only "something" matters. */
-    q = m >> (sh - 1U);
-    odd = ((q >> 1) ^ (uint32_t)off) & 1U;
-    if ((q & 1U) != 0 && (odd != 0 || q << (sh - 1U) != m)) {
-        q += 1;
-    }
-    return q >> 1;
+    return v;
 }
 
 int64_t qrt_rshift_half_even(int64_t v, int32_t sh, int32_t off)
 {
-    uint64_t m = qrt_abs64(v);
+    int64_t q;
+    uint32_t bit, odd;
 
-    if (sh > 0) { /* rounding to even is symmetric about 0 */
-        m = qrt_urshift_half_even(m, (uint32_t)sh, off);
-    } else if (m != 0 && (int32_t)qrt_bit_length64(m) - sh > 63) {
-        m = INT64_MAX;
-    } else {
-        m <<= -sh & 63;
+    if (sh <= 0) {
+        return saturating_shl(v, -sh);
     }
-    return qrt_signed64(m, v < 0);
+    if (sh > 62) {
+        return 0;
+    }
+    /* Keep one bit of the fraction; below it only "something" matters. */
+    q = qrt_asr64(v, (uint32_t)sh - 1U);
+    bit = (uint32_t)q & 1U;
+    odd = ((uint32_t)qrt_asr64(q, 1) ^ (uint32_t)off) & 1U;
+    if ((bit & odd) != 0 ||
+        (bit != 0 && qrt_shl64(q, (uint32_t)sh - 1U) != v)) {
+        q += 1;
+    }
+    return qrt_asr64(q, 1);
 }
 
 int32_t qrt_mul_shift_half_even(int32_t x, int32_t m, int32_t sh, int32_t off)

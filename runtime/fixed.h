@@ -122,13 +122,9 @@ QRT_INLINE int32_t qrt_mul_high_half_even(int32_t x, int32_t m, uint32_t j,
  * m in [0, 2^31), sh in [-1000, 1000]. */
 int32_t qrt_mul_shift_half_even(int32_t x, int32_t m, int32_t sh, int32_t off);
 
-/* v / 2^sh to nearest, ties to the even result + off, saturated to int64.
- *
- * sh > 0 divides, sh <= 0 multiplies; sh in [-1000, 1000]; v > INT64_MIN. */
+/* v / 2^sh to nearest, ties to the even result + off, saturated to
+ * +-INT64_MAX; sh in [-1000, 1000], |v| < 2^62. From sh = 63 on that is 0. */
 int64_t qrt_rshift_half_even(int64_t v, int32_t sh, int32_t off);
-
-/* m / 2^sh to nearest, ties to the even result + off, sh in [0, 1000]. */
-uint64_t qrt_urshift_half_even(uint64_t m, uint32_t sh, int32_t off);
 
 /* floor(n / d) and the rest, by a loop of as many turns as the quotient has
  * bits: a 64-bit `/` would pull in a library routine. d in [1, 2^63]. */

@@ -149,20 +149,58 @@ int32_t qrt_code_of_fixed(int32_t x, int32_t frac, const struct qrt_coder *c)
         qrt_mul_shift_half_even(x, c->m, c->base - 118 + frac, c->tie), c);
 }
 
-/* Codes elements [i, end), binary32 patterns, with one set of constants. */
-static QRT_NOINLINE void run_of_bits(const uint32_t *x,
-                                     const struct qrt_coder *coder,
-                                     enum qrt_type to, void *out, uint32_t i,
-                                     uint32_t end)
+enum qrt_status qrt_coding_of_quantize(const void *x,
+                                       const struct qrt_shape *shape,
+                                       const struct qrt_quantize *p,
+                                       enum qrt_type to, const void *out,
+                                       struct qrt_coding *c)
 {
-    for (; i < end; i++) {
-        int32_t v = qrt_code_of_steps(qrt_steps_of_bits(x[i], coder), coder);
+    if (p == NULL) {
+        return QRT_ERR_NULL;
+    }
+    if (p->bits < 2 || p->bits > 16 || (to == QRT_S4 && p->bits != 4) ||
+        p->order > QRT_ROUND_THEN_ADD) {
+        return QRT_ERR_RANGE;
+    }
+    c->mult = p->recip;
+    c->span = 110;
+    c->zero = p->zero_point;
+    c->one_zero = false;
+    c->frac = p->frac;
+    c->hi = ((int32_t)1 << (p->bits - 1U)) - 1;
+    c->lo = -1 - c->hi;
+    c->round_first = p->order == QRT_ROUND_THEN_ADD;
+    return qrt_coding_check(x, shape, c, to, out);
+}
 
-        if (to == QRT_S8) {
-            ((int8_t *)out)[i] = (int8_t)v;
-        } else {
-            qrt_store(to, out, i, v);
-        }
+enum qrt_status qrt_coding_of_dequantize(enum qrt_type from, const void *x,
+                                         const struct qrt_shape *shape,
+                                         struct qrt_coding *c, const void *out)
+{
+    enum qrt_status status;
+
+    if (from == QRT_BITS || (from == QRT_S32 && c->zero != NULL)) {
+        return QRT_ERR_RANGE;
+    }
+    c->span = 148; /* any */
+    c->one_zero = false;
+    c->lo = 0;
+    c->hi = 0;
+    /* Any zero point of 16 bits, whatever the codes. */
+    status = qrt_coding_check(x, shape, c, QRT_S16, out);
+    if (status == QRT_OK && from == QRT_S4 && (c->count & 1U) != 0) {
+        status = QRT_ERR_SIZE;
+    }
+    return status;
+}
+
+void qrt_coder_of(struct qrt_coder *coder, const struct qrt_coding *c,
+                  uint32_t channel)
+{
+    qrt_coder_set(coder, &c->mult[channel], qrt_zero_of(c, channel), c->lo,
+                  c->hi);
+    if (c->round_first) {
+        coder->tie = 0;
     }
 }
 
@@ -176,16 +214,8 @@ void qrt_coding_run(enum qrt_type from, const void *x,
     for (uint32_t i = 0; i < c->count;) {
         const uint32_t end = i + shape->inner;
 
-        qrt_coder_set(&coder, &c->mult[walk.channel],
-                      qrt_zero_of(c, walk.channel), c->lo, c->hi);
-        if (c->round_first) {
-            coder.tie = 0;
-        }
+        qrt_coder_of(&coder, c, walk.channel);
         qrt_walk_next(&walk, shape);
-        if (from == QRT_BITS) {
-            run_of_bits(x, &coder, to, out, i, end);
-            i = end;
-        }
         for (; i < end; i++) {
             qrt_store(to, out, i,
                       qrt_code_of_fixed(qrt_load(from, x, i), c->frac, &coder));

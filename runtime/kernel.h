@@ -48,13 +48,13 @@ enum qrt_status qrt_check_reals(const struct qrt_real *a, uint32_t count,
 /* What quantize, requantize and dequantize have in common. */
 struct qrt_coding {
     const struct qrt_real *mult; /* [channels] exponents in [-span, span] */
-    int32_t span;             /* of the exponents                       */
-    const int32_t *zero;      /* null: all 0                            */
-    int32_t frac;             /* of the Q side, [-160, 160]             */
-    int32_t lo, hi;           /* clamp                                  */
-    bool one_zero;            /* zero has one entry, not [channels]     */
-    bool round_first;         /* QRT_ROUND_THEN_ADD                     */
-    uint32_t count, channels; /* set by the check                       */
+    int32_t span;                /* of the exponents                       */
+    const int32_t *zero;         /* null: all 0                            */
+    int32_t frac;                /* of the Q side, [-160, 160]             */
+    int32_t lo, hi;              /* clamp                                  */
+    bool one_zero;               /* zero has one entry, not [channels]     */
+    bool round_first;            /* QRT_ROUND_THEN_ADD                     */
+    uint32_t count, channels;    /* set by the check                       */
 };
 
 /* Checks everything about a job but the other type. `codes` is the type of
@@ -63,7 +63,19 @@ enum qrt_status qrt_coding_check(const void *x, const struct qrt_shape *shape,
                                  struct qrt_coding *c, enum qrt_type codes,
                                  const void *out);
 
-/* The general loop from any type to codes; the job is checked. */
+/* The job of a quantize call, checked but for the type of x. */
+enum qrt_status qrt_coding_of_quantize(const void *x,
+                                       const struct qrt_shape *shape,
+                                       const struct qrt_quantize *p,
+                                       enum qrt_type to, const void *out,
+                                       struct qrt_coding *c);
+
+/* Checks a dequantize call whose c->mult, zero and frac are set. */
+enum qrt_status qrt_coding_of_dequantize(enum qrt_type from, const void *x,
+                                         const struct qrt_shape *shape,
+                                         struct qrt_coding *c, const void *out);
+
+/* The loop from Q numbers (s16, s32) to any codes; the job is checked. */
 void qrt_coding_run(enum qrt_type from, const void *x,
                     const struct qrt_shape *shape, const struct qrt_coding *c,
                     enum qrt_type to, void *out);
@@ -87,6 +99,10 @@ struct qrt_coder {
 /* tie is set to zero; lo and hi are codes. */
 void qrt_coder_set(struct qrt_coder *coder, const struct qrt_real *mult,
                    int32_t zero, int32_t lo, int32_t hi);
+
+/* The constants of a channel of a job. */
+void qrt_coder_of(struct qrt_coder *coder, const struct qrt_coding *c,
+                  uint32_t channel);
 
 /* Clamp, then zero point: in this order nothing can overflow. */
 QRT_INLINE int32_t qrt_code_of_steps(int32_t steps, const struct qrt_coder *c)

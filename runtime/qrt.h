@@ -166,8 +166,9 @@ enum qrt_status qrt_quant_from_step(uint32_t step_bits, int32_t zero_point,
 
 /* --------------------------------------------------------------- buffers */
 
-/* Element types of the kernels ending in _any. The typed functions below them
- * are the ones to call: they cost nothing and let the compiler check. */
+/* Element types of the kernels that take void pointers. The typed functions
+ * below them are the ones to call: they cost nothing, let the compiler check,
+ * and link only what they need. The forms ending in _any take every type. */
 enum qrt_type {
     QRT_S4,  /* pairs: element 2k in the low nibble of byte k, 2k + 1 in the
                 high nibble                                                */
@@ -209,8 +210,8 @@ struct qrt_quantize {
     const struct qrt_real *recip; /* [channels] 1 / step, e in [-110, 110] */
     const int32_t *zero_point;    /* [channels] in [-2^(b-1), 2^(b-1)], b
                                      bits of the output type; null: all 0  */
-    int32_t frac;                 /* x is Q(frac), [-160, 160]; not used
-                                     for bit patterns                      */
+    int32_t frac;                 /* x is Q(frac), [-160, 160]; 0 for bit
+                                     patterns                              */
     uint8_t bits;                 /* of the codes: [2, 8], s16 [2, 16], s4 4 */
     uint8_t order;                /* enum qrt_order                        */
 };
@@ -225,6 +226,14 @@ struct qrt_quantize {
  * Exact but for the 2^-31 of recip: differs from AMCT's binary32 steps by one
  * code at most, and only where x / s is within 2e-6 of a tie.
  * Source  kernels.md 12.3; the form on bit patterns needs no FPU. */
+enum qrt_status qrt_quantize_fixed(enum qrt_type from, const void *x,
+                                   const struct qrt_shape *shape,
+                                   const struct qrt_quantize *p,
+                                   enum qrt_type to, void *out);
+enum qrt_status qrt_quantize_bits(const uint32_t *x,
+                                  const struct qrt_shape *shape,
+                                  const struct qrt_quantize *p,
+                                  enum qrt_type to, void *out);
 enum qrt_status qrt_quantize_any(enum qrt_type from, const void *x,
                                  const struct qrt_shape *shape,
                                  const struct qrt_quantize *p, enum qrt_type to,
@@ -236,7 +245,7 @@ enum qrt_status qrt_quantize_any(enum qrt_type from, const void *x,
         const struct qrt_shape *shape, const struct qrt_quantize *p,         \
         to_type *out)                                                        \
     {                                                                        \
-        return qrt_quantize_any(from, x, shape, p, to, out);                 \
+        return qrt_quantize_fixed(from, x, shape, p, to, out);               \
     }
 QRT_QUANTIZE_VARIANT(qrt_quantize_s16_s4,   QRT_S16,  int16_t,  QRT_S4,  uint8_t)
 QRT_QUANTIZE_VARIANT(qrt_quantize_s16_s8,   QRT_S16,  int16_t,  QRT_S8,  int8_t)
@@ -244,9 +253,17 @@ QRT_QUANTIZE_VARIANT(qrt_quantize_s16_s16,  QRT_S16,  int16_t,  QRT_S16, int16_t
 QRT_QUANTIZE_VARIANT(qrt_quantize_s32_s4,   QRT_S32,  int32_t,  QRT_S4,  uint8_t)
 QRT_QUANTIZE_VARIANT(qrt_quantize_s32_s8,   QRT_S32,  int32_t,  QRT_S8,  int8_t)
 QRT_QUANTIZE_VARIANT(qrt_quantize_s32_s16,  QRT_S32,  int32_t,  QRT_S16, int16_t)
-QRT_QUANTIZE_VARIANT(qrt_quantize_bits_s4,  QRT_BITS, uint32_t, QRT_S4,  uint8_t)
-QRT_QUANTIZE_VARIANT(qrt_quantize_bits_s8,  QRT_BITS, uint32_t, QRT_S8,  int8_t)
-QRT_QUANTIZE_VARIANT(qrt_quantize_bits_s16, QRT_BITS, uint32_t, QRT_S16, int16_t)
+
+#define QRT_QUANTIZE_BITS_VARIANT(name, to, to_type)                         \
+    static inline enum qrt_status name(const uint32_t *x,                    \
+        const struct qrt_shape *shape, const struct qrt_quantize *p,         \
+        to_type *out)                                                        \
+    {                                                                        \
+        return qrt_quantize_bits(x, shape, p, to, out);                      \
+    }
+QRT_QUANTIZE_BITS_VARIANT(qrt_quantize_bits_s4,  QRT_S4,  uint8_t)
+QRT_QUANTIZE_BITS_VARIANT(qrt_quantize_bits_s8,  QRT_S8,  int8_t)
+QRT_QUANTIZE_BITS_VARIANT(qrt_quantize_bits_s16, QRT_S16, int16_t)
 /* clang-format on */
 
 /* ------------------------------------------------------------ requantize */
@@ -306,27 +323,37 @@ struct qrt_dequantize {
  *
  * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE, QRT_ERR_SIZE.
  * Source  kernels.md 8 and 12.3. */
+enum qrt_status qrt_dequantize_fixed(enum qrt_type from, const void *x,
+                                     const struct qrt_shape *shape,
+                                     const struct qrt_dequantize *p,
+                                     int32_t *out);
+enum qrt_status qrt_dequantize_bits(enum qrt_type from, const void *x,
+                                    const struct qrt_shape *shape,
+                                    const struct qrt_dequantize *p,
+                                    uint32_t *out);
 enum qrt_status qrt_dequantize_any(enum qrt_type from, const void *x,
                                    const struct qrt_shape *shape,
                                    const struct qrt_dequantize *p,
                                    enum qrt_type to, void *out);
 
 /* clang-format off */
-#define QRT_DEQUANTIZE_VARIANT(name, from, from_type, to, to_type)           \
-    static inline enum qrt_status name(const from_type *x,                   \
+#define QRT_DEQUANTIZE_VARIANT(fixed, bits, from, from_type)                 \
+    static inline enum qrt_status fixed(const from_type *x,                  \
         const struct qrt_shape *shape, const struct qrt_dequantize *p,       \
-        to_type *out)                                                        \
+        int32_t *out)                                                        \
     {                                                                        \
-        return qrt_dequantize_any(from, x, shape, p, to, out);               \
+        return qrt_dequantize_fixed(from, x, shape, p, out);                 \
+    }                                                                        \
+    static inline enum qrt_status bits(const from_type *x,                   \
+        const struct qrt_shape *shape, const struct qrt_dequantize *p,       \
+        uint32_t *out)                                                       \
+    {                                                                        \
+        return qrt_dequantize_bits(from, x, shape, p, out);                  \
     }
-QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s4_s32,   QRT_S4,  uint8_t, QRT_S32,  int32_t)
-QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s8_s32,   QRT_S8,  int8_t,  QRT_S32,  int32_t)
-QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s16_s32,  QRT_S16, int16_t, QRT_S32,  int32_t)
-QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s32_s32,  QRT_S32, int32_t, QRT_S32,  int32_t)
-QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s4_bits,  QRT_S4,  uint8_t, QRT_BITS, uint32_t)
-QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s8_bits,  QRT_S8,  int8_t,  QRT_BITS, uint32_t)
-QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s16_bits, QRT_S16, int16_t, QRT_BITS, uint32_t)
-QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s32_bits, QRT_S32, int32_t, QRT_BITS, uint32_t)
+QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s4_s32,  qrt_dequantize_s4_bits,  QRT_S4,  uint8_t)
+QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s8_s32,  qrt_dequantize_s8_bits,  QRT_S8,  int8_t)
+QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s16_s32, qrt_dequantize_s16_bits, QRT_S16, int16_t)
+QRT_DEQUANTIZE_VARIANT(qrt_dequantize_s32_s32, qrt_dequantize_s32_bits, QRT_S32, int32_t)
 /* clang-format on */
 
 /* ---------------------------------------------------------- anti-quantize */
@@ -348,25 +375,36 @@ struct qrt_antiquantize {
  *         binary32 patterns with the operator's bits
  *
  * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE, QRT_ERR_SIZE. */
+enum qrt_status qrt_antiquantize_fixed(enum qrt_type from, const void *x,
+                                       const struct qrt_shape *shape,
+                                       const struct qrt_antiquantize *p,
+                                       int32_t *out);
+enum qrt_status qrt_antiquantize_bits(enum qrt_type from, const void *x,
+                                      const struct qrt_shape *shape,
+                                      const struct qrt_antiquantize *p,
+                                      uint32_t *out);
 enum qrt_status qrt_antiquantize_any(enum qrt_type from, const void *x,
                                      const struct qrt_shape *shape,
                                      const struct qrt_antiquantize *p,
                                      enum qrt_type to, void *out);
 
 /* clang-format off */
-#define QRT_ANTIQUANTIZE_VARIANT(name, from, from_type, to, to_type)         \
-    static inline enum qrt_status name(const from_type *x,                   \
+#define QRT_ANTIQUANTIZE_VARIANT(fixed, bits, from, from_type)               \
+    static inline enum qrt_status fixed(const from_type *x,                  \
         const struct qrt_shape *shape, const struct qrt_antiquantize *p,     \
-        to_type *out)                                                        \
+        int32_t *out)                                                        \
     {                                                                        \
-        return qrt_antiquantize_any(from, x, shape, p, to, out);             \
+        return qrt_antiquantize_fixed(from, x, shape, p, out);               \
+    }                                                                        \
+    static inline enum qrt_status bits(const from_type *x,                   \
+        const struct qrt_shape *shape, const struct qrt_antiquantize *p,     \
+        uint32_t *out)                                                       \
+    {                                                                        \
+        return qrt_antiquantize_bits(from, x, shape, p, out);                \
     }
-QRT_ANTIQUANTIZE_VARIANT(qrt_antiquantize_s4_s32,   QRT_S4,  uint8_t, QRT_S32,  int32_t)
-QRT_ANTIQUANTIZE_VARIANT(qrt_antiquantize_s8_s32,   QRT_S8,  int8_t,  QRT_S32,  int32_t)
-QRT_ANTIQUANTIZE_VARIANT(qrt_antiquantize_s16_s32,  QRT_S16, int16_t, QRT_S32,  int32_t)
-QRT_ANTIQUANTIZE_VARIANT(qrt_antiquantize_s4_bits,  QRT_S4,  uint8_t, QRT_BITS, uint32_t)
-QRT_ANTIQUANTIZE_VARIANT(qrt_antiquantize_s8_bits,  QRT_S8,  int8_t,  QRT_BITS, uint32_t)
-QRT_ANTIQUANTIZE_VARIANT(qrt_antiquantize_s16_bits, QRT_S16, int16_t, QRT_BITS, uint32_t)
+QRT_ANTIQUANTIZE_VARIANT(qrt_antiquantize_s4_s32,  qrt_antiquantize_s4_bits,  QRT_S4,  uint8_t)
+QRT_ANTIQUANTIZE_VARIANT(qrt_antiquantize_s8_s32,  qrt_antiquantize_s8_bits,  QRT_S8,  int8_t)
+QRT_ANTIQUANTIZE_VARIANT(qrt_antiquantize_s16_s32, qrt_antiquantize_s16_bits, QRT_S16, int16_t)
 /* clang-format on */
 
 /* ------------------------------------------------------------- weights */

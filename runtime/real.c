@@ -22,15 +22,15 @@ static enum qrt_status check(struct qrt_real a, struct qrt_real b,
     return is_scale(a) && is_scale(b) ? QRT_OK : QRT_ERR_RANGE;
 }
 
-/* Stores m * 2^e rounded to 31 bits; m > 0, its last bit may be sticky. */
+/* Stores m * 2^e rounded to 31 bits; m in [1, 2^62), its last bit may be
+ * sticky. */
 static enum qrt_status store(uint64_t m, int32_t e, struct qrt_real *out)
 {
     int32_t drop = (int32_t)qrt_bit_length64(m) - 31;
-    uint64_t q = drop <= 0 ? m << (uint32_t)-drop
-                           : qrt_urshift_half_even(m, (uint32_t)drop, 0);
+    int64_t q = qrt_rshift_half_even((int64_t)m, drop, 0);
 
-    if (q >> 31 != 0) { /* rounded up to the next power of two */
-        q >>= 1;
+    if (q > INT32_MAX) { /* rounded up to the next power of two */
+        q = (int64_t)1 << 30;
         drop += 1;
     }
     e += drop + 31;

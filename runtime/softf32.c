@@ -36,7 +36,7 @@ uint32_t qrt_f32_round(bool negative, uint64_t m, int32_t e)
         drop = -149 - e; /* denormal: the last bit is worth 2^-149 */
     }
     m = drop <= 0 ? m << (uint32_t)-drop
-                  : qrt_urshift_half_even(m, (uint32_t)drop, 0);
+                  : (uint64_t)qrt_rshift_half_even((int64_t)m, drop, 0);
     if (e + drop > 104) {
         return sign | QRT_F32_INF;
     }

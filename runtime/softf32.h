@@ -55,7 +55,8 @@ uint32_t qrt_f32_sub(uint32_t a, uint32_t b);
 uint32_t qrt_f32_mul(uint32_t a, uint32_t b);
 uint32_t qrt_f32_div(uint32_t a, uint32_t b);
 
-/* The binary32 next to (-1)^negative * m * 2^e, e in [-2000, 2000]. The
+/* The binary32 next to (-1)^negative * m * 2^e, e in [-2000, 2000],
+ * m < 2^62. The
  * lowest bit of m may stand for a lost rest (sticky) if m >= 2^26. */
 uint32_t qrt_f32_round(bool negative, uint64_t m, int32_t e);
 

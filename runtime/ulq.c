@@ -35,20 +35,15 @@ static int32_t limit_error_q16(uint32_t limit_bits, uint32_t step_bits)
                      qrt_f32_to_fixed(v, 16));
 }
 
-/* The same for v = x * 2^-frac / s in integers. */
+/* The same for v = x * 2^-frac / s in integers; the difference of the level
+ * and the value is small, so that both may wrap. */
 static int32_t error_q16(int32_t x, int32_t frac, const struct qrt_real *recip)
 {
-    int64_t t = (int64_t)x * recip->m;
     int32_t sh = 31 - recip->e + frac;
-    int64_t level = 0;
+    int32_t level = qrt_mul_shift_half_even(x, recip->m, sh, 0);
+    int64_t v = qrt_rshift_half_even((int64_t)x * recip->m, sh - 16, 0);
 
-    if (sh <= 0) {
-        return 0;
-    }
-    if (sh <= 62) {
-        level = qrt_shl64(qrt_rshift_half_even(t, sh, 0), (uint32_t)sh);
-    }
-    return (int32_t)qrt_rshift_half_even(level - t, sh - 16, 0);
+    return (int32_t)(((uint32_t)level << 16) - (uint32_t)v);
 }
 
 enum qrt_status qrt_ulq_prepare(const struct qrt_ulq_clips *clips,
@@ -129,17 +124,17 @@ enum qrt_status qrt_ulq_forward_any(enum qrt_type type, const void *x,
     return QRT_OK;
 }
 
-/* floor(f32(steps * s) * 2^frac), at least where an int32 can tell. */
-static int64_t floor_level(int32_t steps, const struct qrt_ulq_step *step,
+/* floor(f32(steps * s) * 2^frac) for steps >= 0, saturated to int32. */
+static int32_t floor_level(int32_t steps, const struct qrt_ulq_step *step,
                            int32_t frac)
 {
     uint32_t level = qrt_f32_mul(qrt_real_to_f32(step->quant.scale),
                                  qrt_f32_from_fixed(steps, 0));
-    int64_t nearest = qrt_f32_to_fixed(level, frac);
-    uint32_t back = qrt_f32_from_fixed(qrt_sat32(nearest), frac);
+    int32_t nearest = qrt_sat32(qrt_f32_to_fixed(level, frac));
 
-    /* A level with a fraction is below 2^24, and its way back is exact. */
-    return nearest - (qrt_f32_order(back) > qrt_f32_order(level));
+    /* A level with a fraction is below 2^24, and its way back is exact.
+     * Patterns of numbers that are not negative order as integers. */
+    return nearest - (qrt_f32_from_fixed(nearest, frac) > level);
 }
 
 enum qrt_status qrt_ulq_backward_any(enum qrt_type type, const void *x,
@@ -148,7 +143,8 @@ enum qrt_status qrt_ulq_backward_any(enum qrt_type type, const void *x,
                                      const void *g, void *grad_x,
                                      struct qrt_ulq_sums *sums)
 {
-    int64_t upper, lower;
+    const uint32_t wide = type == QRT_S16 ? 0U : 16U;
+    int32_t upper, lower;
     enum qrt_status status = check(type, x, n, frac, step, grad_x);
 
     if (status != QRT_OK) {
@@ -157,26 +153,26 @@ enum qrt_status qrt_ulq_backward_any(enum qrt_type type, const void *x,
     if (g == NULL || sums == NULL) {
         return QRT_ERR_NULL;
     }
-    if (sums->load > LOAD_MAX ||
-        n > (LOAD_MAX - sums->load) >> (type == QRT_S16 ? 0U : 16U)) {
+    if (sums->load > LOAD_MAX || n > (LOAD_MAX - sums->load) >> wide) {
         return QRT_ERR_FULL;
     }
-    sums->load += type == QRT_S16 ? n : n << 16;
+    sums->load += n << wide;
     upper = floor_level(step->code_max - step->quant.zero_point, step, frac);
     lower = -floor_level(step->quant.zero_point - step->code_min, step, frac);
+    if (lower == -INT32_MAX) { /* saturated: nothing is below */
+        lower = INT32_MIN;
+    }
     for (uint32_t i = 0; i < n; i++) {
         int32_t v = qrt_load(type, x, i);
         int32_t grad = qrt_load(type, g, i);
+        int64_t *sum = v > upper ? &sums->upper : &sums->lower;
 
-        if (v > upper) {
-            sums->upper += grad;
-            grad = 0;
-        } else if (v < lower) {
-            sums->lower += grad;
-            grad = 0;
+        if (v <= upper && v >= lower) {
+            sum = &sums->inner;
+            *sum += (int64_t)error_q16(v, frac, &step->quant.recip) * grad;
         } else {
-            sums->inner +=
-                (int64_t)error_q16(v, frac, &step->quant.recip) * grad;
+            *sum += grad;
+            grad = 0;
         }
         qrt_store(type, grad_x, i, grad);
     }

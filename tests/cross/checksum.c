@@ -100,7 +100,7 @@ static void roundings(struct fold *f)
         uint32_t m = draw(f) >> 1;
         int32_t sh = (int32_t)(draw(f) % 100U) - 20;
         int32_t x = number(f);
-        int64_t v = (int64_t)((uint64_t)a << 31 | m);
+        int64_t v = (int64_t)((uint64_t)a << 30 | m >> 1);
         uint64_t rest = 0;
 
         v = (i & 2U) != 0 ? -v : v;
