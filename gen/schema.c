@@ -1,4 +1,4 @@
-/* Looking things up in descriptors, ranges, and the one-line help of a field. */
+/* Looking things up in descriptors, ranges, the one-line help of a field. */
 #include "schema.h"
 
 #include <math.h>
@@ -121,7 +121,7 @@ static bool parse_set(const char *s, struct qc_range *r)
 
 bool qc_range_parse(const char *range, struct qc_range *out)
 {
-    struct qc_range scratch, *r = out ? out : &scratch;
+    struct qc_range scratch = {0}, *r = out ? out : &scratch;
     const char *s = skip_blanks(range);
 
     memset(r, 0, sizeof(*r));

@@ -170,7 +170,7 @@ static struct qc_node *new_node(struct reader *r, enum qc_node_kind kind,
     return n;
 }
 
-/* A field's descriptor, or null for one that is skipped; false after a fault. */
+/* A field's descriptor, null for one that is skipped. False after a fault. */
 static bool read_tag(const struct reader *r, const struct qc_message *m,
                      struct span *s, const struct qc_field **f, unsigned *wire)
 {
