@@ -23,6 +23,7 @@ struct qc_frame {
     struct qc_node *node; /* its group                      */
     char *base;           /* struct M                       */
     int level;            /* 0: the file                    */
+    size_t next;          /* where the next field is looked for first */
     bool torn;            /* something of it was lost to an error: what is
                              absent may have been written    */
     const struct qc_frame *parent;

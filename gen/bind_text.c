@@ -325,6 +325,21 @@ static void bind_list(struct binder *b, struct qc_frame *f,
 
 /* ---- fields ---- */
 
+/* People write fields in the order of the schema, mostly. */
+static const struct qc_field *find_field(struct qc_frame *f, struct qc_str name)
+{
+    const struct qc_field *field;
+
+    if (f->next < f->m->count && qc_equalz(name, f->m->fields[f->next].name)) {
+        f->next++;
+        return &f->m->fields[f->next - 1];
+    }
+    field = qc_find_field(f->m, name);
+    if (field)
+        f->next = (size_t)(field - f->m->fields) + 1;
+    return field;
+}
+
 /* A field that the message does not have. True when it and what follows belong
  * to a message further out. */
 static bool unknown(struct binder *b, struct qc_frame *f, struct qc_node *n)
@@ -372,7 +387,7 @@ static void bind_fields(struct binder *b, struct qc_frame *f, struct qc_node *n)
 {
     f->torn |= f->node->torn;
     for (; n; n = n->next) {
-        const struct qc_field *field = qc_find_field(f->m, n->name);
+        const struct qc_field *field = find_field(f, n->name);
 
         if (n->bad_name) {
             skip_value(b, n);

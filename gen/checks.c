@@ -118,7 +118,7 @@ static const struct qc_limit *limits_of(struct qc_checker *c,
 /* Well inside: rounding to binary32 cannot carry it over a bound. */
 static bool clearly_inside(const struct qc_range *r, double v)
 {
-    const double margin = 1e-6;
+    const double margin = 2.5e-7; /* a binary32 has 24 bits */
     double low = r->low + (r->low < 0 ? -r->low : r->low) * margin;
     double high = r->high - (r->high < 0 ? -r->high : r->high) * margin;
 

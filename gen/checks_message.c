@@ -84,21 +84,20 @@ struct bound_value {
     bool good;
 };
 
-static struct bound_value bound_of(const struct qc_message *m, const char *base,
-                                   const char *field)
+static struct bound_value bound_of(const struct qc_message *m, const char *name,
+                                   const struct qc_value *v)
 {
-    const struct qc_field *f = qc_find_field(m, qc_str(field));
-    const struct qc_value *v = (const void *)(base + f->offset);
     struct bound_value b = {0};
 
-    b.name = field;
+    b.name = name;
     b.good = true;
     if (v->set) {
         b.v = v;
         b.good = qc_usable(v) && qc_f32_is_finite(qc_f32_bits(v->as.f));
         b.value = v->as.f;
     } else {
-        qc_parse_double(qc_str(f->default_text), &b.value);
+        qc_parse_double(qc_str(qc_find_field(m, qc_str(name))->default_text),
+                        &b.value);
     }
     return b;
 }
@@ -161,13 +160,17 @@ static void check_step(struct qc *qc, const struct bound_value *step,
 
 static void check_ifmr(struct qc_checker *c, const void *bound)
 {
-    const struct qc_message *m = &qc_FMRQuantize;
-    struct bound_value start = bound_of(m, bound, "search_range_start");
-    struct bound_value end = bound_of(m, bound, "search_range_end");
-    struct bound_value step = bound_of(m, bound, "search_step");
+    const struct qc_message *t = &qc_FMRQuantize;
+    const struct FMRQuantize *m = bound;
+    struct bound_value start, end, step;
 
-    if (!start.good || !end.good || (!start.v && !end.v && !step.v) ||
-        !(start.value > 0))
+    if (!m->search_range_start.set && !m->search_range_end.set &&
+        !m->search_step.set)
+        return;
+    start = bound_of(t, "search_range_start", &m->search_range_start);
+    end = bound_of(t, "search_range_end", &m->search_range_end);
+    step = bound_of(t, "search_step", &m->search_step);
+    if (!start.good || !end.good || !(start.value > 0))
         return;
     if ((start.v || end.v) && compare(c->qc, &start, &end) >= 0)
         wrong_order(c->qc, &start, &end);
@@ -177,12 +180,15 @@ static void check_ifmr(struct qc_checker *c, const void *bound)
 
 static void check_ada(struct qc_checker *c, const void *bound)
 {
-    const struct qc_message *m = &qc_ADAquantize;
-    struct bound_value start = bound_of(m, bound, "beta_range_start");
-    struct bound_value end = bound_of(m, bound, "beta_range_end");
+    const struct qc_message *t = &qc_ADAquantize;
+    const struct ADAquantize *m = bound;
+    struct bound_value start, end;
 
-    if (start.good && end.good && (start.v || end.v) &&
-        compare(c->qc, &end, &start) >= 0)
+    if (!m->beta_range_start.set && !m->beta_range_end.set)
+        return;
+    start = bound_of(t, "beta_range_start", &m->beta_range_start);
+    end = bound_of(t, "beta_range_end", &m->beta_range_end);
+    if (start.good && end.good && compare(c->qc, &end, &start) >= 0)
         wrong_order(c->qc, &end, &start);
 }
 

@@ -110,19 +110,18 @@ static void big_subtract(struct big *a, const struct big *b)
         a->n--;
 }
 
+/* Of a number that is not 0. */
 static unsigned leading_zeros(uint64_t v)
 {
+#ifdef __GNUC__
+    return (unsigned)__builtin_clzll(v);
+#else
     unsigned n = 0;
 
-    while (!(v >> 56)) {
-        v <<= 8;
-        n += 8;
-    }
-    while (!(v >> 63)) {
-        v <<= 1;
+    for (; !(v >> 63); v <<= 1)
         n++;
-    }
     return n;
+#endif
 }
 
 static unsigned big_bits(const struct big *b)
@@ -352,31 +351,54 @@ static uint64_t to_bits(double v)
 
 static uint64_t power_of_ten(unsigned p)
 {
-    uint64_t v = 1;
+    static const uint64_t powers[TEN_MAX + 1] = {1u,
+                                                 10u,
+                                                 100u,
+                                                 1000u,
+                                                 10000u,
+                                                 100000u,
+                                                 1000000u,
+                                                 10000000u,
+                                                 100000000u,
+                                                 1000000000u,
+                                                 10000000000u,
+                                                 100000000000u,
+                                                 1000000000000u,
+                                                 10000000000000u,
+                                                 100000000000000u,
+                                                 1000000000000000u,
+                                                 10000000000000000u,
+                                                 100000000000000000u,
+                                                 1000000000000000000u,
+                                                 10000000000000000000u};
 
-    for (; p; p--)
-        v *= 10;
-    return v;
+    return powers[p];
+}
+
+/* One 32-bit digit of a long division: floor(rest:next / den) for rest < den,
+ * den's top bit set. *rest becomes what is left. */
+static uint32_t divide_step(uint64_t *rest, uint32_t next, uint64_t den)
+{
+    uint64_t q = *rest / (den >> 32), r = *rest % (den >> 32);
+
+    /* The guess comes from the upper half of den: at most 2 too large. */
+    while (q >> 32 || q * (den & 0xFFFFFFFF) > (r << 32 | next)) {
+        q--;
+        r += den >> 32;
+        if (r >> 32)
+            break;
+    }
+    *rest = (*rest << 32 | next) - q * den; /* modulo 2^64: it fits */
+    return (uint32_t)q;
 }
 
 /* floor((high * 2^64 + low) / den) for high < den, den's top bit set. */
 static uint64_t divide_128(uint64_t high, uint64_t low, uint64_t den,
                            bool *more)
 {
-    uint64_t q = 0;
-    unsigned i;
+    uint64_t q = (uint64_t)divide_step(&high, (uint32_t)(low >> 32), den) << 32;
 
-    for (i = 0; i < 64; i++) {
-        bool carry = high >> 63;
-
-        high = high << 1 | low >> 63;
-        low <<= 1;
-        q <<= 1;
-        if (carry || high >= den) {
-            high -= den;
-            q |= 1;
-        }
-    }
+    q |= divide_step(&high, (uint32_t)low, den);
     *more = high != 0;
     return q;
 }

@@ -91,7 +91,9 @@ struct qc_node {
     struct qc_node *first; /* children of a group or list                  */
     struct qc_node *last;
     uint32_t count;
-    enum qc_node_kind kind;
+    uint32_t end;       /* offset just behind the value                 */
+    uint8_t kind;       /* enum qc_node_kind; small, like the rest:     */
+                        /* large files have a million nodes             */
     bool poisoned;      /* a fault was reported inside: no more about it */
     bool closed;        /* group, list: has its closing bracket         */
     bool bad_name;      /* the name is a fault that was reported        */
@@ -102,7 +104,6 @@ struct qc_node {
     struct qc_loc name_loc;
     struct qc_str text; /* scalar as written; a string unescaped        */
     struct qc_loc loc;  /* scalar: all of it; group, list: the bracket  */
-    uint32_t end;       /* offset just behind the value                 */
     uint64_t bits;      /* wire format: varint or fixed value           */
 };
 

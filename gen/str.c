@@ -15,6 +15,8 @@ bool qc_equal(struct qc_str a, struct qc_str b)
 
 bool qc_equalz(struct qc_str a, const char *z)
 {
+    if (a.len && a.ptr[0] != z[0])
+        return false;
     return qc_equal(a, qc_str(z));
 }
 

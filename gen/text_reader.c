@@ -399,27 +399,30 @@ void text_curly(struct text_reader *r, uint32_t at, uint32_t end)
 
 /* ---- from the scanner to the parser ---- */
 
-static struct text_word take(struct text_reader *r)
+static void scan(struct text_reader *r, struct text_word *w)
 {
-    struct text_word w;
-
-    if (r->has_ahead) {
-        r->has_ahead = false;
-        return r->ahead;
-    }
-    w = text_scan(r->scanner);
-    w.dirty = r->fault_end > r->scanned && r->fault_end <= w.at &&
-              !has_newline(r, r->fault_end, w.at);
-    if (r->same_line && has_newline(r, r->scanned, w.at))
+    text_scan(w, r->scanner);
+    w->dirty = r->fault_end > r->scanned && r->fault_end <= w->at &&
+               !has_newline(r, r->fault_end, w->at);
+    if (r->same_line && has_newline(r, r->scanned, w->at))
         r->same_line = false;
-    r->scanned = w.end;
-    return w;
+    r->scanned = w->end;
+}
+
+static void take(struct text_reader *r, struct text_word *w)
+{
+    if (!r->has_ahead) {
+        scan(r, w);
+        return;
+    }
+    *w = r->ahead;
+    r->has_ahead = false;
 }
 
 static int peek(struct text_reader *r)
 {
     if (!r->has_ahead) {
-        r->ahead = take(r);
+        scan(r, &r->ahead);
         r->has_ahead = true;
     }
     return r->ahead.kind;
@@ -432,7 +435,7 @@ static bool in_list(const struct text_reader *r)
 
 static bool after_colon(const struct text_reader *r)
 {
-    return r->now.kind == ':' || r->now.kind == '=';
+    return r->now.kind == TEXT_KEY || r->now.kind == '=';
 }
 
 /* A name without colon, and its value on the same line. */
@@ -474,10 +477,15 @@ static void cut_lists(struct text_reader *r)
     }
 }
 
+/* The word begins a field; begins_value has looked at what follows. */
 static void as_field(struct text_reader *r, struct text_word *w)
 {
     w->kind = TEXT_FIELD;
     w->poisoned |= w->dirty && r->fault_end == w->at;
+    if (r->ahead.kind == ':') {
+        r->has_ahead = false;
+        w->kind = TEXT_KEY;
+    }
     cut_lists(r);
     r->recovering = false;
 }
@@ -541,7 +549,7 @@ static bool string_word(struct text_reader *r, struct text_word *w)
         quoted_name(r, w);
         as_field(r, w);
     }
-    w->poisoned |= w->dirty || w->kind == TEXT_FIELD;
+    w->poisoned |= w->dirty || w->kind == TEXT_KEY;
     return true;
 }
 
@@ -782,9 +790,6 @@ static bool classify(struct text_reader *r, struct text_word *w)
         return open_parenthesis(r, w);
     case ')':
         return close_parenthesis(r, w);
-    case ':':
-        r->colon = true; /* the parser has taken the name before it */
-        return true;
     default:
         return true;
     }
@@ -797,10 +802,9 @@ int text_lex(TEXT_STYPE *value, struct text_span *loc, struct text_reader *r)
     if (r->stop)
         return 0;
     do
-        w = take(r);
+        take(r, &w);
     while (!classify(r, &w));
-    r->now = w;
-    value->word = w;
+    r->now = value->word = w;
     loc->at = w.at;
     loc->end = w.end;
     return w.kind;
@@ -816,6 +820,7 @@ static const char *found(struct text_reader *r)
     switch (w->kind) {
     case 0:
         return "the end of the file";
+    case TEXT_KEY:
     case TEXT_FIELD:
         return qc_format(r->qc, "the field '%s'", text).ptr;
     case TEXT_NAME:
@@ -957,18 +962,13 @@ void text_syntax_error(struct text_reader *r, enum text_want want)
 
 /* ---- building the tree ---- */
 
-void text_field(struct text_reader *r, struct text_word w)
+void text_field(struct text_reader *r, struct text_word w, bool colon)
 {
     r->name = slice(r, w.at, w.end);
     r->name_loc = text_loc(r, w.at, w.end);
     r->name_poisoned = w.poisoned;
-    r->colon = false;
+    r->colon = colon;
     r->last = NULL;
-}
-
-void text_bare_name(struct text_reader *r, struct text_word w)
-{
-    text_field(r, w);
 }
 
 static void add(struct text_reader *r, struct qc_node *n)

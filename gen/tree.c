@@ -6,7 +6,7 @@ struct qc_node *qc_node(struct qc *qc, enum qc_node_kind kind,
 {
     struct qc_node *n = qc_alloc(qc, sizeof(*n));
 
-    n->kind = kind;
+    n->kind = (uint8_t)kind;
     n->loc = loc;
     n->text = text;
     n->end = loc.at + loc.len;

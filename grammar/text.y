@@ -1,9 +1,9 @@
 /* Grammar of the protobuf text format: fields, groups, lists. What a name
  * means, and whether its value fits, is not known here.
  *
- * FIELD is a name that a ':' or a bracket follows, NAME one that lacks both,
- * WORD a bare word as a value; text_reader.c tells them apart, and sends
- * brackets only where they can be closed. The tree grows in the actions that
+ * KEY is a name with its ':', FIELD one that a bracket follows, NAME one that
+ * lacks both, WORD a bare word as a value; text_reader.c tells them apart, and
+ * sends brackets only where they can be closed. The tree grows in the actions that
  * open groups and lists, so that an error loses nothing that was read. */
 %require "3.8"
 %define api.pure full
@@ -49,6 +49,7 @@ static void text_error(struct text_span *loc, struct text_reader *r,
 }
 }
 
+%token <word> KEY    "a field and ':'"
 %token <word> FIELD  "a field"
 %token <word> NAME   "a name"
 %token <word> STRING "a string"
@@ -72,9 +73,9 @@ fields
     ;
 
 entry
-    : name ':' scalar
-    | name ':' group
-    | name ':' list
+    : key scalar
+    | key group
+    | key list
     | name group
     | name list
     | bare                        { text_no_value(r); }
@@ -84,12 +85,16 @@ entry
     | bare '=' list
     ;
 
+key
+    : KEY                         { yyerrok; text_field(r, $1, true); }
+    ;
+
 name
-    : FIELD                       { yyerrok; text_field(r, $1); }
+    : FIELD                       { yyerrok; text_field(r, $1, false); }
     ;
 
 bare
-    : NAME                        { yyerrok; text_bare_name(r, $1); }
+    : NAME                        { yyerrok; text_field(r, $1, false); }
     ;
 
 scalar

@@ -63,8 +63,8 @@ struct text_reader {
 
 /* ---- text.l ---- */
 
-/* The next word as it is written. */
-struct text_word text_scan(void *scanner);
+/* The next word as it is written; its kind. */
+int text_scan(struct text_word *w, void *scanner);
 /* Starts on the whole of r->file. */
 void text_scan_start(struct text_reader *r);
 
@@ -90,9 +90,7 @@ void text_curly(struct text_reader *r, uint32_t at, uint32_t end);
 
 /* ---- text_reader.c, for the parser ---- */
 
-void text_field(struct text_reader *r, struct text_word w);
-/* A name without a colon; its value, if any, follows. */
-void text_bare_name(struct text_reader *r, struct text_word w);
+void text_field(struct text_reader *r, struct text_word w, bool colon);
 void text_no_value(struct text_reader *r);
 void text_scalar(struct text_reader *r, enum qc_node_kind kind,
                  struct text_span span, bool poisoned);
