@@ -97,9 +97,12 @@ static const char *next_char(const struct json_reader *r, uint32_t at)
 
 static bool colon_follows(const struct json_reader *r, struct qc_loc loc)
 {
-    const char *p = next_char(r, loc.at + loc.len),
+    const char *p = r->file->text + loc.at + loc.len,
                *end = r->file->text + r->file->size;
 
+    if (p < end && *p == ':')
+        return true; /* as nearly always */
+    p = next_char(r, loc.at + loc.len);
     return p < end &&
            (*p == ':' || (end - p >= 3 && memcmp(p, WIDE_COLON, 3) == 0));
 }

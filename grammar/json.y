@@ -29,10 +29,9 @@ int json_lex(JSON_STYPE *value, struct qc_loc *loc, void *scanner);
 /* Enough for QC_MAX_DEPTH open brackets: the stack never grows. */
 #define YYINITDEPTH 1000
 
-#define YYLLOC_DEFAULT(now, rhs, n)                                            \
-    ((now) = (n) ? qc_span((rhs)[1], (rhs)[n])                                 \
-                 : (struct qc_loc){(rhs)[0].file,                              \
-                                   (rhs)[0].at + (rhs)[0].len, 0})
+/* The place of a value of several words is its first; an empty one has that of
+ * what stands before it, the opening bracket. */
+#define YYLLOC_DEFAULT(now, rhs, n) ((now) = (rhs)[(n) ? 1 : 0])
 
 static void json_error(struct qc_loc *loc, struct json_reader *r,
                        void *scanner, const char *text)
@@ -51,9 +50,8 @@ static void json_error(struct qc_loc *loc, struct json_reader *r,
 %token DOTS          "'...'"
 %token JUNK          "a sign that JSON does not have"
 
-%type <node>  value scalar object list stray
+%type <node>  value object list stray
 %type <items> members mistake elements
-%type <word>  key lone
 
 %%
 
@@ -63,16 +61,12 @@ document
     ;
 
 value
-    : scalar
-    | object
-    | list
-    | DOTS                          { $$ = NULL; }
-    ;
-
-scalar
     : STRING                        { $$ = json_scalar(r, QC_TEXT, $1, @1); }
     | NUMBER                        { $$ = json_scalar(r, QC_NUMBER, $1, @1); }
     | WORD                          { $$ = json_scalar(r, QC_WORD, $1, @1); }
+    | object
+    | list
+    | DOTS                          { $$ = NULL; }
     ;
 
 object
@@ -81,31 +75,23 @@ object
 
 members
     : %empty                        { $$ = json_items(r, QC_GROUP, @0); }
-    | members key value             { $$ = json_member(r, $1, $2, @2, $3); }
+    | members KEY value             { $$ = json_member(r, $1, $2, @2, $3); }
     | members ','                   { $$ = json_comma(r, $1, @2); }
     | members DOTS                  { $$ = json_ellipsis($1, @2); }
     | members mistake               { $$ = $2; }
     ;
 
 mistake
-    : key junk value                { json_before_value(r, $1, @2); $$ = json_member(r, $<items>0, $1, @1, $3); }
-    | key junk error                { $$ = json_no_value(r, $<items>0, $1, @1, @2); }
-    | key error                     { $$ = json_no_value(r, $<items>0, $1, @1, @2); }
-    | lone value                    { $$ = json_no_colon(r, $<items>0, $1, @1, @2); }
-    | lone junk value               { $$ = json_no_colon(r, $<items>0, $1, @1, @2); }
-    | lone junk error               { $$ = json_no_colon(r, $<items>0, $1, @1, @2); }
-    | lone error                    { $$ = json_no_colon(r, $<items>0, $1, @1, @2); }
+    : KEY junk value                { json_before_value(r, $1, @2); $$ = json_member(r, $<items>0, $1, @1, $3); }
+    | KEY junk error                { $$ = json_no_value(r, $<items>0, $1, @1, @2); }
+    | KEY error                     { $$ = json_no_value(r, $<items>0, $1, @1, @2); }
+    | LONE value                    { $$ = json_no_colon(r, $<items>0, $1, @1, @2); }
+    | LONE junk value               { $$ = json_no_colon(r, $<items>0, $1, @1, @2); }
+    | LONE junk error               { $$ = json_no_colon(r, $<items>0, $1, @1, @2); }
+    | LONE error                    { $$ = json_no_colon(r, $<items>0, $1, @1, @2); }
     | stray                         { $$ = json_stray(r, $<items>0, $1, @1); }
     | JUNK                          { $$ = json_junk(r, $<items>0, @1); }
     | ':'                           { $$ = json_junk(r, $<items>0, @1); }
-    ;
-
-key
-    : KEY                           { $$ = $1; yyerrok; }
-    ;
-
-lone
-    : LONE                          { $$ = $1; yyerrok; }
     ;
 
 stray
