@@ -2,12 +2,13 @@
  *
  * Every cell is 64 bits wide and serves two purposes, one after the other.
  *
- *   exact       63 mark | 62..38 count | 31..0 key     one value of the data
- *   histogram   63 mark | 62..38 count | 37..0 rest    one bin
+ *   exact       63 mark | 62..38 count | 30..0 magnitude   a value of the data
+ *   histogram   63 mark | 62..38 count | 37..0 rest        a bin
  *
- * Both kinds grow from the two ends: the cell of positive bin i is i, that of
- * negative bin i is count - 1 - i. So one-sided data have all bins for
- * themselves, and the sides share them as the extremes ask.
+ * Both grow from the two ends: value or bin i of the positive side is cell i,
+ * that of the negative side cell count - 1 - i, both with ascending magnitude.
+ * So one-sided data have all cells for themselves, and two sides share them as
+ * they need.
  *
  * Bin i of a side holds magnitudes in [i, i + 1) * 2^(top - 150), after
  * rounding to QRT_IFMR_REST_BITS bits behind the leading one. Bins [2^j,
@@ -44,19 +45,9 @@ static inline uint32_t qrt_ifmr_count(uint64_t cell)
     return (uint32_t)(cell >> QRT_IFMR_COUNT_SHIFT);
 }
 
-/* Keys order the table: positive values ascending, then negative ones by
- * falling magnitude, so that the bins of a sorted table ascend in their
- * cells. The key of a pattern, and the pattern of a key. */
-static inline uint32_t qrt_ifmr_key(uint32_t bits)
-{
-    return bits >> 31 != 0 ? bits ^ 0x7fffffffU : bits;
-}
-
-/* The cell index of bin i. */
-static inline uint32_t qrt_ifmr_index(uint32_t cells, uint32_t side, uint32_t i)
-{
-    return side != 0 ? cells - 1U - i : i;
-}
+/* The cell of value or bin i of a side. */
+uint64_t *qrt_ifmr_cell(const struct qrt_ifmr_observer *o, uint32_t side,
+                        uint32_t i);
 
 /* A magnitude rounded to what bins distinguish. */
 static inline uint32_t qrt_ifmr_rounded(uint32_t magnitude)
@@ -74,16 +65,19 @@ static inline uint32_t qrt_ifmr_mantissa(uint32_t magnitude)
  * largest magnitude, 0 for none. */
 uint32_t qrt_ifmr_bins(uint32_t extreme, uint32_t top);
 
+/* Cells that a side has in use. */
+uint32_t qrt_ifmr_used(const struct qrt_ifmr_observer *o, uint32_t side);
+
 /* What the loops over samples need. Magnitudes are patterns shifted left by
  * one, which drops the sign. One goes to a bin other than bin 0, and is not the
- * extreme of its side, exactly if magnitude - least < span. */
+ * extreme of its side, exactly if magnitude - least < span.
+ * The difference then is 2^24 * octave + fraction, rounded as bins want it. */
 struct qrt_ifmr_lanes {
     struct {
         uint64_t *first; /* cell of bin 0 (positive), of bin -1 (negative) */
         uint32_t span;
     } side[2];
     uint32_t least;
-    uint32_t top;
 };
 
 /* Counts the samples of [x, end), x < end, up to the first one that is neither

@@ -9,24 +9,13 @@
 #include "ifmr_cells.h"
 
 #include "fixed.h"
+#include "softf32.h"
 
 /* Positions on a side count bins in Q19, so that 4096 bins fit; sums count
  * them in Q13, the finest unit of a cell's rest. */
 #define POSITION_BITS 19U
 #define POSITION_MORE (POSITION_BITS - QRT_IFMR_REST_BITS)
 #define ONE_BIN       ((uint32_t)1 << POSITION_BITS)
-
-static uint32_t position(uint32_t magnitude, uint32_t top)
-{
-    uint32_t mantissa = qrt_ifmr_mantissa(magnitude);
-    uint32_t down = top - (magnitude >> 23);
-
-    if (down <= POSITION_BITS) {
-        return mantissa << (POSITION_BITS - down);
-    }
-    down -= POSITION_BITS;
-    return down > 23 ? 0 : mantissa >> down;
-}
 
 /* Collects what lies above the boundary between the levels k and k - 1. */
 static void cross(struct qrt_ifmr_walk *w, uint32_t boundary, uint32_t k)
@@ -55,7 +44,8 @@ static void cross(struct qrt_ifmr_walk *w, uint32_t boundary, uint32_t k)
 static void walk_side(const struct qrt_ifmr_observer *o, uint32_t side,
                       uint32_t levels, uint32_t step, struct qrt_ifmr_walk *w)
 {
-    uint32_t extreme = position(o->extreme[side], o->top);
+    uint32_t extreme = (uint32_t)qrt_f32_to_fixed(
+        o->extreme[side], (int32_t)(150U + POSITION_BITS) - (int32_t)o->top);
     uint32_t count = o->extreme_count[side];
     uint32_t reached = (extreme + step / 2U) / step;
 
@@ -67,9 +57,9 @@ static void walk_side(const struct qrt_ifmr_observer *o, uint32_t side,
     levels = levels < reached ? levels : reached;
     w->sum += (((uint64_t)count * extreme) >> POSITION_MORE) * levels;
     w->paid += (uint64_t)count * (levels * levels);
-    w->edge = qrt_ifmr_bins(o->extreme[side], o->top);
+    w->edge = qrt_ifmr_used(o, side);
     w->start = (uint32_t)1 << (qrt_bit_length32((w->edge - 1U) | 1U) - 1U);
-    w->next = o->cells + qrt_ifmr_index(o->cell_count, side, w->edge - 1U);
+    w->next = qrt_ifmr_cell(o, side, w->edge - 1U);
     w->stride = side != 0 ? -1 : 1;
     w->cells = 0;
     w->bins = 0;

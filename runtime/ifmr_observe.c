@@ -41,9 +41,9 @@ enum qrt_status qrt_ifmr_init(struct qrt_ifmr_observer *o, uint64_t *storage,
     o->cell_count = cells;
     o->samples = 0;
     o->rejected = 0;
-    o->distinct = 0;
     o->top = 0;
     for (uint32_t side = 0; side < 2; side++) {
+        o->distinct[side] = 0;
         o->extreme[side] = 0;
         o->extreme_count[side] = 0;
     }
@@ -51,6 +51,12 @@ enum qrt_status qrt_ifmr_init(struct qrt_ifmr_observer *o, uint64_t *storage,
 }
 
 /* ------------------------------------------------------------- histogram */
+
+uint64_t *qrt_ifmr_cell(const struct qrt_ifmr_observer *o, uint32_t side,
+                        uint32_t i)
+{
+    return o->cells + (side != 0 ? o->cell_count - 1U - i : i);
+}
 
 uint32_t qrt_ifmr_bins(uint32_t extreme, uint32_t top)
 {
@@ -61,6 +67,12 @@ uint32_t qrt_ifmr_bins(uint32_t extreme, uint32_t top)
         return 0;
     }
     return shift > 23 ? 1 : (qrt_ifmr_mantissa(rounded) >> shift) + 1U;
+}
+
+uint32_t qrt_ifmr_used(const struct qrt_ifmr_observer *o, uint32_t side)
+{
+    return o->top == 0 ? o->distinct[side]
+                       : qrt_ifmr_bins(o->extreme[side], o->top);
 }
 
 /* The least top, not below `top`, with which sides of these extremes fit. */
@@ -93,11 +105,11 @@ static void add_bin(struct qrt_ifmr_observer *o, uint32_t side, uint32_t i,
         contents += (uint64_t)(beyond << (QRT_IFMR_REST_BITS - octave)) *
                     qrt_ifmr_count(contents);
     }
-    o->cells[qrt_ifmr_index(o->cell_count, side, bin)] += contents;
+    *qrt_ifmr_cell(o, side, bin) += contents;
 }
 
-/* Adds the bins in `cells`, which belong to the extremes and the top of
- * `from`; the observer's own cells are moved. */
+/* Adds the bins of a histogram, which may be the observer's own: then they
+ * move to their cells for a larger top. */
 static void add_bins(struct qrt_ifmr_observer *o,
                      const struct qrt_ifmr_observer *from, uint32_t top)
 {
@@ -107,11 +119,10 @@ static void add_bins(struct qrt_ifmr_observer *o,
         coarser = 12; /* one bin is left of any number */
     }
     for (uint32_t side = 0; side < 2; side++) {
-        uint32_t bins = qrt_ifmr_bins(from->extreme[side], from->top);
+        uint32_t used = qrt_ifmr_used(from, side);
 
-        for (uint32_t i = 0; i < bins; i++) {
-            uint64_t *cell =
-                &from->cells[qrt_ifmr_index(o->cell_count, side, i)];
+        for (uint32_t i = 0; i < used; i++) {
+            uint64_t *cell = qrt_ifmr_cell(from, side, i);
             uint64_t contents = *cell;
 
             if (from == o) {
@@ -123,10 +134,10 @@ static void add_bins(struct qrt_ifmr_observer *o,
 }
 
 /* The cell of a value, and what n samples of it bring there. */
-static uint64_t *destination(const struct qrt_ifmr_observer *o, uint32_t bits,
-                             uint32_t n, uint64_t *contents)
+static uint64_t *destination(const struct qrt_ifmr_observer *o, uint32_t side,
+                             uint32_t magnitude, uint32_t n, uint64_t *contents)
 {
-    uint32_t rounded = qrt_ifmr_rounded(qrt_f32_abs(bits));
+    uint32_t rounded = qrt_ifmr_rounded(magnitude);
     uint32_t mantissa = qrt_ifmr_mantissa(rounded);
     uint32_t shift = o->top - (rounded >> 23);
     uint32_t bin = 0, rest = QRT_IFMR_REST_BIN_0;
@@ -136,73 +147,103 @@ static uint64_t *destination(const struct qrt_ifmr_observer *o, uint32_t bits,
         rest = (mantissa - (bin << shift)) >> QRT_IFMR_DROP_BITS;
     }
     *contents = (QRT_IFMR_ONE_SAMPLE | rest) * n;
-    return &o->cells[qrt_ifmr_index(o->cell_count, bits >> 31, bin)];
+    return qrt_ifmr_cell(o, side, bin);
 }
 
 /* ----------------------------------------------------------- exact values */
 
 /* Returns false when the value is new and the table full. */
-static bool add_to_table(struct qrt_ifmr_observer *o, uint32_t key, uint32_t n)
+static bool add_to_table(struct qrt_ifmr_observer *o, uint32_t side,
+                         uint32_t magnitude, uint32_t n)
 {
-    uint32_t at = 0, end = o->distinct;
+    uint64_t *first = qrt_ifmr_cell(o, side, 0);
+    ptrdiff_t stride = side != 0 ? -1 : 1;
+    uint64_t entry = QRT_IFMR_ONE_SAMPLE * n | magnitude;
+    uint32_t at = 0, end = o->distinct[side];
 
     while (at < end) {
         uint32_t middle = (at + end) / 2U;
+        uint32_t there = (uint32_t)first[(ptrdiff_t)middle * stride];
 
-        if ((uint32_t)o->cells[middle] < key) {
+        if (there == magnitude) {
+            first[(ptrdiff_t)middle * stride] += QRT_IFMR_ONE_SAMPLE * n;
+            return true;
+        }
+        if (there < magnitude) {
             at = middle + 1U;
         } else {
             end = middle;
         }
     }
-    if (at < o->distinct && (uint32_t)o->cells[at] == key) {
-        o->cells[at] += QRT_IFMR_ONE_SAMPLE * n;
-        return true;
-    }
-    if (o->distinct == o->cell_count) {
+    if (o->distinct[0] + o->distinct[1] == o->cell_count) {
         return false;
     }
-    for (uint32_t i = o->distinct; i > at; i--) {
-        o->cells[i] = o->cells[i - 1U];
+    for (; at <= o->distinct[side]; at++) {
+        uint64_t next = first[(ptrdiff_t)at * stride];
+
+        first[(ptrdiff_t)at * stride] = entry;
+        entry = next;
     }
-    o->cells[at] = QRT_IFMR_ONE_SAMPLE * n | key;
-    o->distinct += 1U;
+    o->distinct[side] += 1U;
     return true;
 }
 
-/* Turns the table into bins in place: merge the entries of a bin towards the
- * front and mark the cell they belong to, then move each to its cell from the
- * last one down. The sorted table makes cells ascend, so the contents of a
- * cell never come from behind it. */
-static void to_histogram(struct qrt_ifmr_observer *o)
+/* Merges the values of each bin, at the beginning of the side, and marks the
+ * cells that they belong to; returns how many there are. */
+static uint32_t pack_side(struct qrt_ifmr_observer *o, uint32_t side)
 {
+    const uint64_t *last = NULL;
+    uint64_t *packed = NULL;
     uint64_t contents;
-    uint64_t *last = NULL;
     uint32_t used = 0;
 
-    o->top = fitting_top(o->extreme[0], o->extreme[1], 0, o->cell_count);
-    for (uint32_t i = 0; i < o->distinct; i++) {
-        uint64_t entry = o->cells[i] & ~QRT_IFMR_MARK;
-        uint64_t *cell = destination(o, qrt_ifmr_key((uint32_t)entry),
-                                     qrt_ifmr_count(entry), &contents);
+    for (uint32_t i = 0; i < o->distinct[side]; i++) {
+        uint64_t entry = *qrt_ifmr_cell(o, side, i);
+        uint64_t *cell =
+            destination(o, side, (uint32_t)entry,
+                        qrt_ifmr_count(entry & ~QRT_IFMR_MARK), &contents);
 
         *cell |= QRT_IFMR_MARK;
         if (cell != last) {
-            o->cells[used] &= QRT_IFMR_MARK;
-            used += 1U;
             last = cell;
+            packed = qrt_ifmr_cell(o, side, used);
+            *packed &= QRT_IFMR_MARK;
+            used += 1U;
         }
-        o->cells[used - 1U] += contents;
+        *packed += contents;
     }
-    for (uint32_t i = o->cell_count; i-- != 0;) {
-        contents = 0;
-        if ((o->cells[i] & QRT_IFMR_MARK) != 0) {
+    o->distinct[side] = 0;
+    return used;
+}
+
+/* Moves what was packed to the marked ones of the side's first cells, the last
+ * one first: magnitudes ascend, so contents never come from behind their cell. */
+static void spread_side(struct qrt_ifmr_observer *o, uint32_t side,
+                        uint32_t used, uint32_t cells)
+{
+    while (cells-- != 0) {
+        uint64_t *cell = qrt_ifmr_cell(o, side, cells);
+        uint64_t contents = 0;
+
+        if ((*cell & QRT_IFMR_MARK) != 0) {
             used -= 1U;
-            contents = o->cells[used] & ~QRT_IFMR_MARK;
+            contents = *qrt_ifmr_cell(o, side, used);
         }
-        o->cells[i] = contents;
+        *cell = contents & ~QRT_IFMR_MARK;
     }
-    o->distinct = 0;
+}
+
+/* Turns the table into bins in place. */
+static void to_histogram(struct qrt_ifmr_observer *o)
+{
+    uint32_t above, below, bins;
+
+    o->top = fitting_top(o->extreme[0], o->extreme[1], 0, o->cell_count);
+    above = pack_side(o, 0);
+    below = pack_side(o, 1);
+    bins = qrt_ifmr_bins(o->extreme[1], o->top);
+    spread_side(o, 0, above, o->cell_count - bins);
+    spread_side(o, 1, below, bins);
 }
 
 /* --------------------------------------------------------------- samples */
@@ -224,10 +265,9 @@ static void set_extreme(struct qrt_ifmr_observer *o, uint32_t side,
 }
 
 /* n samples of one finite value, whatever state the observer is in. */
-static void observe(struct qrt_ifmr_observer *o, uint32_t bits, uint32_t n)
+static void observe(struct qrt_ifmr_observer *o, uint32_t side,
+                    uint32_t magnitude, uint32_t n)
 {
-    uint32_t side = bits >> 31;
-    uint32_t magnitude = qrt_f32_abs(bits);
     uint32_t extreme = o->extreme[side];
     uint32_t displaced = o->extreme_count[side];
     uint64_t contents;
@@ -245,30 +285,31 @@ static void observe(struct qrt_ifmr_observer *o, uint32_t bits, uint32_t n)
         if (displaced == 0) {
             return;
         }
-        bits = (side << 31) | extreme;
+        magnitude = extreme;
         n = displaced;
     }
     if (o->top == 0) {
-        if (add_to_table(o, qrt_ifmr_key(bits), n)) {
+        if (add_to_table(o, side, magnitude, n)) {
             return;
         }
         to_histogram(o);
     }
-    cell = destination(o, bits, n, &contents);
+    cell = destination(o, side, magnitude, n, &contents);
     *cell += contents;
 }
 
 static void set_lanes(const struct qrt_ifmr_observer *o,
                       struct qrt_ifmr_lanes *l)
 {
-    l->top = o->top;
-    l->least = ((o->top - 23U) << 24) - 2U * QRT_IFMR_DROP_ROUND;
+    l->least = UINT32_MAX; /* above every magnitude */
+    if (o->top != 0) {
+        l->least = ((o->top - 23U) << 24) - 2U * QRT_IFMR_DROP_ROUND;
+    }
     for (uint32_t side = 0; side < 2; side++) {
         uint32_t extreme = 2U * o->extreme[side];
-        bool some = o->top != 0 && extreme > l->least;
 
         l->side[side].first = o->cells + side * o->cell_count;
-        l->side[side].span = some ? extreme - l->least : 0;
+        l->side[side].span = extreme > l->least ? extreme - l->least : 0;
     }
 }
 
@@ -292,14 +333,18 @@ static uint32_t pattern_of(int32_t x, int32_t frac)
 {
     uint32_t sign = (uint32_t)x & QRT_F32_SIGN;
     uint32_t v = qrt_abs32(x);
-    uint32_t zeros;
+    uint32_t zeros, rest;
 
     if (v == 0) {
         return 0;
     }
     zeros = leading_zeros(v);
     v <<= zeros;
-    v = (v >> 8) + (((v & 0xffU) + ((v >> 8) & 1U)) > 0x80U);
+    rest = v & 0xffU;
+    v >>= 8;
+    if (rest != 0) { /* more than 24 bits: to nearest, ties to even */
+        v += rest + (v & 1U) > 0x80U;
+    }
     return sign | (v + ((uint32_t)(157 - (int32_t)zeros - frac) << 23));
 }
 
@@ -317,7 +362,7 @@ static enum qrt_status add_patterns(struct qrt_ifmr_observer *o,
         x = qrt_ifmr_count_run(&l, x, end);
         if (x != end) {
             if (qrt_f32_is_finite(*x)) {
-                observe(o, *x, 1);
+                observe(o, *x >> 31, qrt_f32_abs(*x), 1);
             } else {
                 rejected += 1U;
             }
@@ -338,7 +383,7 @@ enum qrt_status qrt_ifmr_add_f32(struct qrt_ifmr_observer *o, const uint32_t *x,
 }
 
 /* Integers of one of two widths go through a few patterns on the stack. */
-#define CHUNK 16U
+#define CHUNK 32U
 
 static enum qrt_status add_fixed(struct qrt_ifmr_observer *o,
                                  const int16_t *narrow, const int32_t *wide,
@@ -392,12 +437,12 @@ enum qrt_status qrt_ifmr_merge(struct qrt_ifmr_observer *o,
     o->samples += other->samples;
     o->rejected += other->rejected;
     for (uint32_t side = 0; side < 2; side++) {
-        observe(o, (side << 31) | other->extreme[side],
-                other->extreme_count[side]);
-    }
-    for (uint32_t i = 0; i < other->distinct; i++) {
-        observe(o, qrt_ifmr_key((uint32_t)other->cells[i]),
-                qrt_ifmr_count(other->cells[i]));
+        observe(o, side, other->extreme[side], other->extreme_count[side]);
+        for (uint32_t i = 0; i < other->distinct[side]; i++) {
+            uint64_t entry = *qrt_ifmr_cell(other, side, i);
+
+            observe(o, side, (uint32_t)entry, qrt_ifmr_count(entry));
+        }
     }
     if (other->top != 0) {
         if (o->top == 0) {

@@ -58,53 +58,29 @@ static uint32_t inside_bin(const struct qrt_ifmr_observer *o, uint32_t i,
     return bins + (o->top << 23) - ((uint32_t)150 << 23);
 }
 
-static uint32_t ranked_in_table(const struct qrt_ifmr_observer *o,
-                                uint32_t side, uint32_t k)
-{
-    for (uint32_t j = o->distinct; j-- != 0;) {
-        uint64_t cell = o->cells[side != 0 ? o->distinct - 1U - j : j];
-        uint32_t bits = qrt_ifmr_key((uint32_t)cell);
-
-        if (bits >> 31 == side) {
-            if (k <= qrt_ifmr_count(cell)) {
-                return qrt_f32_abs(bits);
-            }
-            k -= qrt_ifmr_count(cell);
-        }
-    }
-    return 0;
-}
-
-static uint32_t ranked_in_bins(const struct qrt_ifmr_observer *o, uint32_t side,
-                               uint32_t k)
-{
-    uint32_t extreme = o->extreme[side];
-
-    for (uint32_t i = qrt_ifmr_bins(extreme, o->top); i-- != 0;) {
-        uint32_t n =
-            qrt_ifmr_count(o->cells[qrt_ifmr_index(o->cell_count, side, i)]);
-
-        if (k <= n) {
-            uint32_t bits = inside_bin(o, i, n, k);
-
-            return bits < extreme ? bits : extreme;
-        }
-        k -= n;
-    }
-    return 0;
-}
-
 /* The k-th largest magnitude of a side, 0 if there are fewer. */
 static uint32_t ranked(const struct qrt_ifmr_observer *o, uint32_t side,
                        uint32_t k)
 {
+    uint32_t found = o->extreme[side];
     uint32_t n = o->extreme_count[side];
 
     if (k <= n) {
-        return o->extreme[side];
+        return found;
     }
-    return o->top == 0 ? ranked_in_table(o, side, k - n)
-                       : ranked_in_bins(o, side, k - n);
+    for (uint32_t i = qrt_ifmr_used(o, side); i-- != 0;) {
+        uint64_t cell = *qrt_ifmr_cell(o, side, i);
+
+        k -= n;
+        n = qrt_ifmr_count(cell);
+        if (k <= n) {
+            uint32_t bits =
+                o->top == 0 ? (uint32_t)cell : inside_bin(o, i, n, k);
+
+            return bits < found ? bits : found;
+        }
+    }
+    return 0;
 }
 
 /* ------------------------------------------------------------- candidates */

@@ -11,7 +11,7 @@
 #include "fixed.h"
 #include "softf32.h"
 
-#define TWELFTH 0x1555555555555555U /* Q64 */
+#define ROOT_OF_TWELFTH 0x49e69d16U /* Q32 */
 
 /* How values turn into steps: a magnitude with exponent field e and mantissa m
  * is high32(2^8 * m * recip) * 2^-(exponent - e + fraction) steps. */
@@ -50,25 +50,24 @@ static inline void add_loss(struct ruler *r, uint64_t square, uint32_t n)
     r->high += (square >> 32) * n;
 }
 
-/* Adds `cells` entries of a table. */
+/* Adds `cells` values of a side. */
 static void weigh(struct ruler *r, const uint64_t *cell, uint32_t cells,
-                  const uint32_t levels[2])
+                  uint32_t levels)
 {
     const uint32_t recip = r->recip;
     const uint32_t fraction = r->fraction;
     const uint32_t half = ((uint32_t)1 << fraction) >> 1;
 
     for (; cells != 0; cells--) {
-        uint32_t bits = qrt_ifmr_key((uint32_t)*cell);
-        uint32_t most = levels[bits >> 31];
-        uint32_t mantissa = (bits << 8) | QRT_F32_SIGN;
-        uint32_t shift = r->exponent - (bits << 1 >> 24);
+        uint32_t magnitude = (uint32_t)*cell;
+        uint32_t mantissa = (magnitude << 8) | QRT_F32_SIGN;
+        uint32_t shift = r->exponent - (magnitude >> 23);
         uint32_t steps = (uint32_t)(((uint64_t)mantissa * recip) >> 32);
         uint32_t level, gap;
 
         steps = shift > 31 ? 0 : steps >> shift;
         level = (steps + half) >> fraction;
-        level = level < most ? level : most;
+        level = level < levels ? level : levels;
         gap = qrt_abs32((int32_t)(steps - (level << fraction)));
         add_loss(r, (uint64_t)gap * gap, qrt_ifmr_count(*cell++));
     }
@@ -81,11 +80,11 @@ static void weigh_bins(const struct qrt_ifmr_observer *o, uint32_t side,
     uint32_t limit =
         qrt_f32_mul(qrt_f32_from_fixed((int32_t)(2U * c->levels[side] + 1U), 1),
                     c->step_bits);
-    uint32_t i = qrt_ifmr_bins(o->extreme[side], o->top);
-    uint32_t middle = limit + 1U, inside = 0;
+    uint32_t i = qrt_ifmr_used(o, side);
+    uint32_t middle = limit + 1U, inside = 0, gap;
 
     for (; i-- != 0;) {
-        uint64_t cell = o->cells[qrt_ifmr_index(o->cell_count, side, i)];
+        uint64_t cell = *qrt_ifmr_cell(o, side, i);
 
         if (middle > limit) {
             middle = qrt_f32_from_fixed((int32_t)(2U * i + 1U),
@@ -93,13 +92,14 @@ static void weigh_bins(const struct qrt_ifmr_observer *o, uint32_t side,
         }
         if (middle > limit) {
             cell &= ~QRT_IFMR_REST_MASK;
-            cell |= qrt_ifmr_key((side << 31) | middle);
-            weigh(r, &cell, 1, c->levels);
+            cell |= middle;
+            weigh(r, &cell, 1, c->levels[side]);
         } else {
             inside += qrt_ifmr_count(cell);
         }
     }
-    add_loss(r, TWELFTH >> (62U - 2U * r->fraction) >> 2, inside);
+    gap = ROOT_OF_TWELFTH >> (32U - r->fraction);
+    add_loss(r, (uint64_t)gap * gap, inside);
 }
 
 uint32_t qrt_ifmr_loss(const struct qrt_ifmr_observer *o,
@@ -112,19 +112,23 @@ uint32_t qrt_ifmr_loss(const struct qrt_ifmr_observer *o,
         return QRT_F32_INF;
     }
     for (uint32_t side = 0; side < 2; side++) {
-        uint64_t extreme =
-            QRT_IFMR_ONE_SAMPLE * o->extreme_count[side] | o->extreme[side];
+        uint32_t used = qrt_ifmr_used(o, side);
+        uint64_t extreme = QRT_IFMR_ONE_SAMPLE * o->extreme_count[side];
 
-        weigh(&r, &extreme, 1, &c->levels[side]);
+        extreme |= o->extreme[side];
+        weigh(&r, &extreme, 1, c->levels[side]);
         if (o->top != 0) {
             weigh_bins(o, side, c, &r);
+        } else {
+            weigh(&r, o->cells + (side != 0 ? o->cell_count - used : 0), used,
+                  c->levels[side]);
         }
     }
-    weigh(&r, o->cells, o->distinct, c->levels);
     r.high += r.low >> 32;
-    e = -2 * (int32_t)r.fraction;
-    if (r.high >> 32 != 0) {
-        return qrt_f32_round(false, r.high, e + 32);
+    e = 32 - 2 * (int32_t)r.fraction;
+    if (r.high >> 30 == 0) { /* below 2^62 */
+        r.high = (r.high << 32) | (uint32_t)r.low;
+        e -= 32;
     }
-    return qrt_f32_round(false, (r.high << 32) | (uint32_t)r.low, e);
+    return qrt_f32_round(false, r.high, e);
 }

@@ -47,7 +47,8 @@ struct qrt_ifmr_observer {
     uint32_t cell_count;       /* bytes of it / 8                           */
     uint32_t samples;          /* finite values seen                        */
     uint32_t rejected;         /* NaN and infinities, not counted above     */
-    uint32_t distinct;         /* values in the table; 0 once a histogram   */
+    uint32_t distinct[2];      /* values > 0, < 0 in the table of cells; 0
+                                  once a histogram                          */
     uint32_t top;              /* 0: exact, else bins are 2^(top - 150) wide */
     uint32_t extreme[2];       /* largest magnitude > 0, < 0, as binary32
                                   pattern without sign; 0 for none          */

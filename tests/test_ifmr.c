@@ -202,7 +202,7 @@ static void the_table_holds_as_many_values_as_it_has_cells(void **state)
         qrt_ifmr_finish(&o, &search, 8, true, &r);
         assert_int_equal(r.method, QRT_IFMR_EXACT);
         assert_int_equal(r.cells, cells);
-        assert_int_equal(o.distinct, cells);
+        assert_int_equal(o.distinct[0], cells);
         x = 0.5f;
         qrt_ifmr_add_f32(&o, (uint32_t *)(void *)&x, 1);
         qrt_ifmr_finish(&o, &search, 8, true, &r);

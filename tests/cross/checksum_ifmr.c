@@ -31,7 +31,8 @@ static void mix_state(const struct qrt_ifmr_observer *o)
 {
     mix(o->samples);
     mix(o->rejected);
-    mix(o->distinct);
+    mix(o->distinct[0]);
+    mix(o->distinct[1]);
     mix(o->top);
     for (uint32_t side = 0; side < 2; side++) {
         mix(o->extreme[side]);
