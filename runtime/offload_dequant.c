@@ -33,8 +33,10 @@ int32_t qrt_cpu_dequant(const struct qrt_off_job *job)
     }
     p = *(const struct qrt_dequantize *)job->params;
     p.frac = qrt_entry_frac(job->out[0].dtype, p.frac);
-    return qrt_dequantize_any(from, job->in[0].ptr, &shape, &p, to,
-                              job->out[0].ptr);
+    return to == QRT_BITS ? qrt_dequantize_bits(from, job->in[0].ptr, &shape,
+                                                &p, job->out[0].ptr)
+                          : qrt_dequantize_fixed(from, job->in[0].ptr, &shape,
+                                                 &p, job->out[0].ptr);
 }
 
 /* The binary16 a device writes: the binary32 result, rounded again. */
@@ -56,7 +58,7 @@ static int32_t antiquant_f16(const struct qrt_off_job *job, enum qrt_type from)
 
         q.scale = p->scale + walk.channel;
         q.offset = p->offset != NULL ? p->offset + walk.channel : NULL;
-        status = qrt_antiquantize_any(QRT_S16, &code, &one, &q, QRT_BITS, &y);
+        status = qrt_antiquantize_bits(QRT_S16, &code, &one, &q, &y);
         ((uint16_t *)job->out[0].ptr)[i] = (uint16_t)qrt_f16_from_f32(y);
         if ((i + 1U) % shape.inner == 0) {
             qrt_walk_next(&walk, &shape);
@@ -87,6 +89,8 @@ int32_t qrt_cpu_antiquant(const struct qrt_off_job *job)
     }
     p = *(const struct qrt_antiquantize *)job->params;
     p.frac = qrt_entry_frac(job->out[0].dtype, p.frac);
-    return qrt_antiquantize_any(from, job->in[0].ptr, &shape, &p, to,
-                                job->out[0].ptr);
+    return to == QRT_BITS ? qrt_antiquantize_bits(from, job->in[0].ptr, &shape,
+                                                  &p, job->out[0].ptr)
+                          : qrt_antiquantize_fixed(from, job->in[0].ptr, &shape,
+                                                   &p, job->out[0].ptr);
 }

@@ -1,8 +1,6 @@
 /* CPU entry of QUANT and WQUANT, without an FPU in all rules. */
 #include "cpu_entry.h"
 
-#include "kernel.h"
-
 static int32_t quant_fixed(const struct qrt_off_job *job, enum qrt_type to)
 {
     const struct qrt_off_quant *p = job->params;
@@ -19,8 +17,10 @@ static int32_t quant_fixed(const struct qrt_off_job *job, enum qrt_type to)
     q.bits = job->bits;
     q.order =
         job->rule == QRT_RULE_FIXED ? QRT_ADD_THEN_ROUND : QRT_ROUND_THEN_ADD;
-    return qrt_quantize_any(from, job->in[0].ptr, &shape, &q, to,
-                            job->out[0].ptr);
+    return from == QRT_BITS ? qrt_quantize_bits(job->in[0].ptr, &shape, &q, to,
+                                                job->out[0].ptr)
+                            : qrt_quantize_fixed(from, job->in[0].ptr, &shape,
+                                                 &q, to, job->out[0].ptr);
 }
 
 static int32_t quant_steps(const struct qrt_off_job *job, enum qrt_type to)

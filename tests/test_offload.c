@@ -439,17 +439,20 @@ static void a_job_survives_detaching(void **state)
 
 static void quarantine_trusts_no_result(void **state)
 {
-    uint32_t a;
+    uint32_t a, b;
 
     (void)state;
     begin_script(0);
     assert_int_equal(qrt_start(&off, &jobs[0].job, &a), QRT_OFF_OK);
+    assert_int_equal(qrt_start(&off, &jobs[1].job, &b), QRT_OFF_OK);
     off.state = QRT_OFF_QUARANTINE;
     assert_int_equal(qrt_finish(&off, &jobs[0].job, a), QRT_OFF_OK);
     assert_true(from_cpu(&jobs[0]));
     assert_int_equal(qrt_run(&off, &jobs[0].job), QRT_OFF_OK);
-    assert_int_equal(script.submits, 1);
-    script.wait[2] = QRT_OFF_LOST;
+    assert_int_equal(script.submits, 2);
+    script.wait[1] = QRT_OFF_LOST;
+    assert_int_equal(qrt_finish(&off, &jobs[1].job, b), QRT_OFF_OK);
+    assert_true(from_cpu(&jobs[1]));
     assert_int_equal(off.state, QRT_OFF_QUARANTINE);
     qrt_offload_detach(&off);
     assert_int_equal(off.state, QRT_OFF_ABSENT);
@@ -1107,6 +1110,53 @@ static void ulq_jobs_equal_the_kernel(void **state)
     assert_true(fabs(max_sum) > 0.1 && fabs(min_sum) > 0.01);
 }
 
+/* CANN's forward pass, and the one on Q numbers. */
+static void other_ulq_forwards_equal_their_kernels(void **state)
+{
+    enum { N = 200 };
+    static float y[N], loss[N];
+    static uint8_t min_mask[N], max_mask[N];
+    static int32_t fixed[N], expected[N];
+    struct qrt_ulq_clips clips = {.bits = 8, .asymmetric = true};
+    struct qrt_ulq_step step;
+    const float *c;
+    struct qrt_off_job *j = &a_bench.job;
+
+    (void)state;
+    subject = &npu_subject;
+    ulq_job(&a_bench, QRT_RULE_CANN, N, 4);
+    c = j->in[1].ptr;
+    assert_int_equal(qrt_job_check(j), QRT_OFF_OK);
+    assert_int_equal(qrt_cpu_ulq_fwd_f32(j), QRT_OK);
+    assert_int_equal(qrt_acts_ulq_cann_f32(j->in[0].ptr, N, c[1], c[0], false,
+                                           y, min_mask, max_mask, loss, NULL),
+                     QRT_OK);
+    assert_memory_equal(j->out[0].ptr, y, sizeof y);
+    assert_memory_equal(j->out[1].ptr, min_mask, sizeof min_mask);
+    assert_memory_equal(j->out[2].ptr, max_mask, sizeof max_mask);
+    assert_memory_equal(j->out[3].ptr, loss, sizeof loss);
+    j->bits = 4;
+    assert_int_equal(qrt_cpu_ulq_fwd_f32(j), QRT_ERR_UNSUPPORTED);
+    for (int i = 0; i < N; i++) {
+        fixed[i] = (i * 7919 % 1201 - 600) * 700;
+    }
+    j->bits = 8;
+    j->rule = QRT_RULE_FIXED;
+    j->in[0].ptr = fixed;
+    j->in[0].dtype = j->out[0].dtype = QRT_T_Q16_16;
+    assert_int_equal(qrt_cpu_ulq_fwd_f32(j), QRT_ERR_UNSUPPORTED); /* masks */
+    memset(&j->out[1], 0, 3 * sizeof j->out[1]);
+    assert_int_equal(qrt_cpu_ulq_fwd_f32(j), QRT_OK);
+    (void)qrt_real_from_f32(bits_of(c[0]), &clips.max);
+    (void)qrt_real_from_f32(bits_of(c[1]), &clips.min);
+    (void)qrt_real_from_f32(bits_of(1.0f), &clips.max_init);
+    (void)qrt_real_from_f32(bits_of(-1.0f), &clips.min_init);
+    assert_int_equal(qrt_ulq_prepare(&clips, &step), QRT_OK);
+    assert_int_equal(qrt_ulq_forward_s32(fixed, N, 16, &step, expected),
+                     QRT_OK);
+    assert_memory_equal(j->out[0].ptr, expected, sizeof expected);
+}
+
 static void arq_and_ifmr_jobs_equal_their_kernels(void **state)
 {
     struct qrt_off_arq arq = {1};
@@ -1347,6 +1397,7 @@ int main(void)
         cmocka_unit_test(binary16_rounds_to_even),
         cmocka_unit_test(accumulators_become_codes),
         cmocka_unit_test(ulq_jobs_equal_the_kernel),
+        cmocka_unit_test(other_ulq_forwards_equal_their_kernels),
         cmocka_unit_test(arq_and_ifmr_jobs_equal_their_kernels),
         cmocka_unit_test(entries_refuse_what_they_cannot_do),
         cmocka_unit_test(two_objects_on_two_threads),

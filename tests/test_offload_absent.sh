@@ -124,7 +124,7 @@ ok "both give the same outputs" same_output
 ok "nothing of the dispatcher in the program without it" no_symbols 0 'qrt_(offload|run|start|finish|verify|job_check)'
 ok "nothing in offload.o without it" empty offload
 ok "nothing in offload_verify.o without it" empty offload_verify
-ok "kernels that are not named are not linked" no_symbols 1 'qrt_(cpu_(dequant|requant|ulq|ifmr)|requantize|ulq|ifmr|verify)'
+ok "kernels that are not named are not linked" no_symbols 1 'qrt_(cpu_(dequant|requant|ulq|ifmr)|requantize|dequantize|antiquantize|ulq|ifmr|verify)'
 ok "own names only, none weak" own_names_only
 ok "the header with 1" compiles -DQRT_OFFLOAD=1
 ok "the header with 0" compiles -DQRT_OFFLOAD=0
