@@ -1,11 +1,12 @@
 /* Output files: written to a temporary name beside the target, flushed,
  * and renamed only when everything of a run has succeeded. A file whose
  * content stays the same is left alone, time stamp included. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include "out.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,13 +153,49 @@ static bool write_stdout(struct qc_out *o)
     return false;
 }
 
+/* A device or a pipe takes the text as it is: there is nothing to replace. */
+static bool write_directly(struct qc_out *o)
+{
+    int fd = open(o->path, O_WRONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && write_all(fd, o->text, o->size);
+
+    if (fd >= 0 && close(fd) != 0)
+        ok = false;
+    if (!ok)
+        qc_io_error(o->qc, o->path, "write", errno);
+    return ok;
+}
+
+/* Looks at what stands in the target's place before anything is written, so
+ * that the renames at the end do not fail. A link keeps pointing where it
+ * points. */
+static bool prepare(struct qc_out *o)
+{
+    char resolved[PATH_MAX];
+    struct stat st;
+
+    if (!o->path || lstat(o->path, &st) != 0)
+        return true;
+    if (S_ISLNK(st.st_mode) && realpath(o->path, resolved) &&
+        stat(resolved, &st) == 0)
+        o->path = qc_copy(o->qc, resolved, strlen(resolved)).ptr;
+    if (S_ISDIR(st.st_mode)) {
+        qc_io_error(o->qc, o->path, "write", EISDIR);
+        return false;
+    }
+    o->direct = !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode);
+    return true;
+}
+
 bool qc_commit(struct qc_out **outs, size_t count)
 {
     bool ok = true;
     size_t i;
 
+    for (i = 0; ok && i < count; i++)
+        ok = prepare(outs[i]);
     for (i = 0; ok && i < count; i++) {
-        if (!outs[i]->path)
+        if (!outs[i]->path || outs[i]->direct)
             continue;
         if (outs[i]->renew || !same_content(outs[i]->path, outs[i]))
             ok = write_temporary(outs[i]);
@@ -166,6 +203,8 @@ bool qc_commit(struct qc_out **outs, size_t count)
     for (i = 0; ok && i < count; i++) {
         if (!outs[i]->path)
             ok = write_stdout(outs[i]);
+        else if (outs[i]->direct)
+            ok = write_directly(outs[i]);
         else if (outs[i]->temporary) {
             ok = rename(outs[i]->temporary, outs[i]->path) == 0;
             if (ok)

@@ -8,6 +8,7 @@ struct qc_out {
     struct qc *qc;
     const char *path; /* null: standard output                        */
     bool renew;       /* write even when the content is the same      */
+    bool direct;      /* the target is a device or a pipe */
     char *text;
     size_t size, room;
     const char *temporary; /* while it exists                              */
