@@ -21,12 +21,12 @@ skip() { # skip N WHY
 ok() {
     _name=$1
     shift
-    if "$@" >"$work/out" 2>&1; then
+    if "$@" >"$work/.log" 2>&1; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
         echo "FAILED: $_name"
-        head -n 20 "$work/out" | sed 's/^/    /'
+        head -n 20 "$work/.log" | sed 's/^/    /'
     fi
 }
 # fails STATUS NAME COMMAND...: passes when the command ends with STATUS
@@ -34,14 +34,14 @@ fails() {
     _want=$1
     _name=$2
     shift 2
-    "$@" >"$work/out" 2>&1
+    "$@" >"$work/.log" 2>&1
     got=$?
     if [ "$got" = "$_want" ]; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
         echo "FAILED: $_name: exit status $got, expected $_want"
-        head -n 20 "$work/out" | sed 's/^/    /'
+        head -n 20 "$work/.log" | sed 's/^/    /'
     fi
 }
 finish() {
