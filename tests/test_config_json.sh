@@ -7,6 +7,17 @@
 root=$(cd "$(dirname "$0")/.." && pwd)
 retrain=$root/examples/retrain-sample/config.json
 
+# ---- messages, word for word ----
+
+says_what_is_expected() {
+    (cd "$root/tests/bad" && "$QUANTC" check "$1.json") 2>"$work/said"
+    [ $? = 1 ] && diff "$root/tests/bad/$1.expected" "$work/said"
+}
+for f in "$root"/tests/bad/*.json; do
+    name=$(basename "$f" .json)
+    ok "messages about bad/$name.json" says_what_is_expected "$name"
+done
+
 # ---- dump ----
 
 mkdir -p "$work/a" "$work/b"
