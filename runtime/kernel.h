@@ -127,7 +127,7 @@ static inline int32_t qrt_fixed_of_code(int32_t difference,
  * the lower clamp.
  *
  * |x| = f * 2^(exp - 150), f in [2^23, 2^24), so |x| / s = f * m / 2^(32 + k)
- * with k = base - exp. From k = 25 on this is below 1/2 (f * m < 2^55); from
+ * with k = base - exp. From k = 24 on this is below 1/2 (f * m < 2^55); from
  * k = 5 down it is 2^16 or more. A denormal has exp = 0, so k >= 29. */
 QRT_INLINE int32_t qrt_steps_of_bits(uint32_t x, const struct qrt_coder *c)
 {
@@ -140,7 +140,7 @@ QRT_INLINE int32_t qrt_steps_of_bits(uint32_t x, const struct qrt_coder *c)
             return c->lo;
         }
         steps = 1 << 17;
-    } else if (k <= 24) {
+    } else if (k <= 23) {
         steps = qrt_mul_high_half_even((int32_t)f, c->m, (uint32_t)k - 1U,
                                        c->tie, 0);
     }

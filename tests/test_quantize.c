@@ -331,7 +331,7 @@ static void bad_arguments_leave_the_output_alone(void **state)
     int32_t zero[2] = {0, 0};
     struct qrt_quantize p = {recip, zero, 0, 8, 0}, bad = p;
     struct qrt_shape shape = {1, 2, 2, 0}, none = {1, 0, 4, 0},
-                     huge = {1 << 16, 1 << 16, 1, 0}, odd = {1, 1, 3, 0};
+                     huge = {1 << 15, 1 << 16, 1, 0}, odd = {1, 1, 3, 0};
     int8_t q[4] = {9, 9, 9, 9};
     uint8_t packed[2];
 

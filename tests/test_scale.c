@@ -139,6 +139,20 @@ static void degenerate_ranges(void **state)
     }
 }
 
+static void a_step_of_2_to_the_minus_23_is_kept(void **state)
+{
+    uint32_t step = 0;
+
+    (void)state;
+    assert_int_equal(
+        qrt_scale_step(vec_bits(255 * 0x1p-23f), 0, 8, true, &step), QRT_OK);
+    assert_true(step == vec_bits(0x1p-23f));
+    assert_int_equal(
+        qrt_scale_step(vec_bits(254.99f * 0x1p-23f), 0, 8, true, &step),
+        QRT_OK);
+    assert_true(step == vec_bits(1));
+}
+
 static void the_overflow_of_a_range_is_an_error_only_asymmetric(void **state)
 {
     struct qrt_quant q = {
@@ -220,6 +234,7 @@ int main(void)
         cmocka_unit_test(
             symmetric_data_in_asymmetric_mode_is_no_exact_rounding),
         cmocka_unit_test(degenerate_ranges),
+        cmocka_unit_test(a_step_of_2_to_the_minus_23_is_kept),
         cmocka_unit_test(the_overflow_of_a_range_is_an_error_only_asymmetric),
         cmocka_unit_test(bad_arguments_are_refused),
         cmocka_unit_test(fixed_point_ranges_round_to_binary32_first),

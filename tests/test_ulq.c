@@ -235,6 +235,16 @@ static void fixed_min_pins_the_lower_limit(void **state)
     limits_are(&c, 2, 0);
 }
 
+static void a_lower_limit_above_zero_falls_back(void **state)
+{
+    struct qrt_ulq_clips c = clips_of(2, 0x1p-149f);
+
+    (void)state;
+    limits_are(&c, 2, -1.25f);
+    c = clips_of(2, 0);
+    limits_are(&c, 2, 0);
+}
+
 static void limits_that_are_no_numbers_are_refused(void **state)
 {
     struct qrt_ulq_clips c = clips_of(3.3e38f, -3.3e38f);
@@ -348,6 +358,59 @@ static void the_error_of_a_limit_is_binary32(void **state)
     /* 50 / s is 127.49999...; in binary32 it is the tie 127.5, up to 128 */
     assert_int_equal(step.max_error_q16, 1 << 15);
     assert_int_equal(step.min_error_q16, -(1 << 15));
+}
+
+static void an_element_on_the_outer_levels_is_inside(void **state)
+{
+    struct qrt_ulq_clips c = clips_of(127, -128); /* step 1, zero point 0 */
+    struct qrt_ulq_step step;
+    struct qrt_ulq_sums sums = {0, 0, 0, 0};
+    const int32_t x[] = {127 * 16, 127 * 16 + 1, -128 * 16, -128 * 16 - 1};
+    const int32_t g[] = {1, 10, 100, 1000};
+    int32_t out[4];
+
+    (void)state;
+    assert_int_equal(qrt_ulq_prepare(&c, &step), QRT_OK);
+    assert_int_equal(qrt_ulq_backward_s32(x, 4, 4, &step, g, out, &sums),
+                     QRT_OK);
+    assert_int_equal(sums.upper, 10);
+    assert_int_equal(sums.lower, 1000);
+    assert_int_equal(out[0], 1);
+    assert_int_equal(out[1], 0);
+    assert_int_equal(out[2], 100);
+    assert_int_equal(out[3], 0);
+}
+
+static void levels_beyond_the_format_cut_nothing(void **state)
+{
+    struct qrt_ulq_clips c = clips_of(1e6f, -1e6f);
+    struct qrt_ulq_step step;
+    struct qrt_ulq_sums sums = {0, 0, 0, 0};
+    const int32_t x[] = {INT32_MIN, INT32_MAX}, g[] = {1, 1};
+    int32_t out[2];
+
+    (void)state;
+    assert_int_equal(qrt_ulq_prepare(&c, &step), QRT_OK);
+    assert_int_equal(qrt_ulq_backward_s32(x, 2, 20, &step, g, out, &sums),
+                     QRT_OK);
+    assert_int_equal(out[0], 1);
+    assert_int_equal(out[1], 1);
+}
+
+static void int16_results_saturate(void **state)
+{
+    struct qrt_ulq_clips c = clips_of(4.03f, -4.03f);
+    struct qrt_ulq_step step;
+    const int16_t x[] = {32767, -32768};
+    int16_t y[2];
+
+    (void)state;
+    c.asymmetric = false;
+    c.bits = 2; /* steps of 4.03: both ends round outward */
+    assert_int_equal(qrt_ulq_prepare(&c, &step), QRT_OK);
+    assert_int_equal(qrt_ulq_forward_s16(x, 2, 13, &step, y), QRT_OK);
+    assert_int_equal(y[0], 32767);
+    assert_int_equal(y[1], -32768);
 }
 
 static void sums_refuse_more_than_they_can_hold(void **state)
@@ -467,10 +530,14 @@ int main(void)
         cmocka_unit_test(just_wide_enough_is_kept_by_both_tests),
         cmocka_unit_test(width_zero_takes_both_fallbacks),
         cmocka_unit_test(fixed_min_pins_the_lower_limit),
+        cmocka_unit_test(a_lower_limit_above_zero_falls_back),
         cmocka_unit_test(limits_that_are_no_numbers_are_refused),
         cmocka_unit_test(int16_and_int32_agree),
         cmocka_unit_test(gradients_follow_the_definition),
         cmocka_unit_test(the_error_of_a_limit_is_binary32),
+        cmocka_unit_test(an_element_on_the_outer_levels_is_inside),
+        cmocka_unit_test(levels_beyond_the_format_cut_nothing),
+        cmocka_unit_test(int16_results_saturate),
         cmocka_unit_test(sums_refuse_more_than_they_can_hold),
         cmocka_unit_test(the_gradients_divide_to_nearest),
         cmocka_unit_test(extreme_formats_do_not_overflow),
