@@ -2,10 +2,19 @@
  * messages about what is missing in them or too much. */
 #include "json_reader.h"
 
+static struct qc_node *new_node(struct json_reader *r, enum qc_node_kind kind,
+                                struct qc_loc loc, struct qc_str text)
+{
+    if (r->values++ == JSON_MAX_VALUES)
+        qc_report(r->qc, QC_LIM_JSON_VALUES, loc,
+                  "the file has more than %u values", JSON_MAX_VALUES);
+    return qc_node(r->qc, kind, loc, text);
+}
+
 struct qc_node *json_scalar(struct json_reader *r, enum qc_node_kind kind,
                             struct json_word w, struct qc_loc loc)
 {
-    struct qc_node *n = qc_node(r->qc, kind, loc, w.text);
+    struct qc_node *n = new_node(r, kind, loc, w.text);
 
     n->poisoned = w.poisoned;
     return n;
@@ -16,7 +25,7 @@ struct json_items json_items(struct json_reader *r, enum qc_node_kind kind,
 {
     struct json_items items = {0};
 
-    items.node = qc_node(r->qc, kind, open, QC_STR(""));
+    items.node = new_node(r, kind, open, QC_STR(""));
     return items;
 }
 

@@ -10,6 +10,8 @@
 
 #include "qc.h"
 
+#define JSON_MAX_VALUES (4u << 20) /* of a file: half a gigabyte of tree */
+
 /* A key or string as the scanner found it. */
 struct json_word {
     struct qc_str text; /* unescaped */
@@ -40,6 +42,7 @@ struct json_reader {
     bool held;         /* a key waits until the lists around it are closed */
     struct json_word held_word;
     struct qc_loc held_loc;
+    uint32_t values;
     struct qc_diag *comment; /* the first */
     size_t comments;
 };

@@ -140,7 +140,7 @@ static const char *const mistakes[][2] = {
      "1:25 json.unclosed"                                                                                               },
     {"{\"a\":[\"b],\n\"c\":[1},\"d\":2",                      "1:7 lex.unterminated-string"                             },
     {"{\"a\":[1},\"b\":2,}",
-     "1:8 json.mismatched-close, 1:16 json.trailing-comma"},
+     "1:8 json.mismatched-close, 1:16 json.trailing-comma"                                                              },
     {"{\"a:{\"b\":1},\n\"c\":2}",                             "1:2 lex.unterminated-string"                             },
     {"{\"a\":{\"b\":[1,2},\"c\":{\"d\":3}}",                  "1:15 json.mismatched-close"                              },
     {"{\"a\":[1,2}, \"b\":3}",                                "1:10 json.mismatched-close"                              },
@@ -318,6 +318,27 @@ static void hostile_files_end(void **state)
     free(text);
 }
 
+static void a_file_may_have_four_million_values(void **state)
+{
+    size_t most = 4u << 20;
+    char *text = malloc(most * 2 + 10), *to = text;
+    struct reading r;
+
+    (void)state;
+    repeat(&to, "[", 1);
+    repeat(&to, "1,", most - 2);
+    repeat(&to, "1]", 1);
+    parse(&r, text);
+    assert_string_equal(said(&r), "");
+    qc_free_all(&r.qc);
+    to = text;
+    repeat(&to, "[", 1);
+    repeat(&to, "1,", most);
+    repeat(&to, "1]", 1);
+    expect_said(QC_KIND_JSON_SYNTAX, PARSE, false, text, "1:8388608 lim.nodes");
+    free(text);
+}
+
 static void one_of_many_keys_is_found_again(void **state)
 {
     char *text = malloc(3000000), *to = text;
@@ -465,6 +486,7 @@ int main(void)
         cmocka_unit_test(sixty_four_brackets_may_be_open),
         cmocka_unit_test(a_string_may_have_one_mebibyte),
         cmocka_unit_test(hostile_files_end),
+        cmocka_unit_test(a_file_may_have_four_million_values),
         cmocka_unit_test(one_of_many_keys_is_found_again),
         cmocka_unit_test(cjson_agrees_about_what_is_accepted),
     };
