@@ -33,7 +33,7 @@ static uint64_t total(const struct qrt_hfmg_f32 *h)
 }
 
 /* torch.histc: the upper end belongs to the last bin; a range of no width is
- * widened by 1 on both sides. */
+ * widened by 1 on both sides. Adds to counts. */
 static void histogram(const float *x, size_t n, float min, float max,
                       uint32_t bins, uint32_t *counts)
 {
@@ -42,8 +42,6 @@ static void histogram(const float *x, size_t n, float min, float max,
         max += 1.0f;
     }
     const float width = max - min, fbins = (float)bins;
-    for (uint32_t i = 0; i < bins; i++)
-        counts[i] = 0;
     for (size_t i = 0; i < n; i++) {
         float pos = (x[i] - min) * fbins / width;
         uint32_t k = pos < fbins ? (uint32_t)pos : bins - 1u;
@@ -99,6 +97,54 @@ static bool close_to(float a, float b)
     return d <= 1e-9 * m || d <= (double)F32_EPS;
 }
 
+enum qrt_status qrt_hfmg_f32_widen(struct qrt_hfmg_f32 *h, float min, float max)
+{
+    enum qrt_status st = check(h);
+    if (st != QRT_OK)
+        return st;
+    if (!(min <= max))
+        return f32_finite(min) && f32_finite(max) ? QRT_ERR_RANGE
+                                                  : QRT_ERR_NOT_FINITE;
+    if (h->batches) {
+        min = h->min < min ? h->min : min;
+        max = h->max > max ? h->max : max;
+    }
+    if (!f32_finite(max - min))
+        return QRT_ERR_NOT_FINITE;
+    bool same = h->batches && close_to(min, h->min) && close_to(max, h->max);
+    if (!same) {
+        for (uint32_t i = 0; i < h->bins; i++)
+            h->scratch[i] = 0;
+        if (h->batches)
+            spread(h, min, max, h->scratch);
+        for (uint32_t i = 0; i < h->bins; i++)
+            h->counts[i] = h->scratch[i];
+    }
+    h->min = min;
+    h->max = max;
+    h->batches += 1u;
+    return QRT_OK;
+}
+
+enum qrt_status qrt_hfmg_f32_count(struct qrt_hfmg_f32 *h, const float *x,
+                                   size_t n)
+{
+    enum qrt_status st = check(h);
+    if (st != QRT_OK)
+        return st;
+    if (n && !x)
+        return QRT_ERR_NULL;
+    if (h->batches == 0)
+        return QRT_ERR_EMPTY;
+    if ((uint64_t)n > SAMPLES_MAX - total(h))
+        return QRT_ERR_FULL;
+    for (size_t i = 0; i < n; i++)
+        if (!(x[i] >= h->min && x[i] <= h->max))
+            return QRT_ERR_MISMATCH;
+    histogram(x, n, h->min, h->max, h->bins, h->counts);
+    return QRT_OK;
+}
+
 enum qrt_status qrt_hfmg_f32_add(struct qrt_hfmg_f32 *h, const float *x,
                                  size_t n)
 {
@@ -109,33 +155,14 @@ enum qrt_status qrt_hfmg_f32_add(struct qrt_hfmg_f32 *h, const float *x,
         return QRT_ERR_EMPTY;
     if (!x)
         return QRT_ERR_NULL;
-    uint64_t before = h->batches ? total(h) : 0;
-    if ((uint64_t)n > SAMPLES_MAX - before)
+    if ((uint64_t)n > SAMPLES_MAX - (h->batches ? total(h) : 0))
         return QRT_ERR_FULL;
     struct f32_extremes e = {x[0], x[0], 0};
     f32_extremes(&e, x, n);
     if (e.mark)
         return QRT_ERR_NOT_FINITE;
-    float min = e.min, max = e.max;
-    if (h->batches) {
-        min = h->min < min ? h->min : min;
-        max = h->max > max ? h->max : max;
-    }
-    if (!f32_finite(max - min))
-        return QRT_ERR_NOT_FINITE;
-    histogram(x, n, min, max, h->bins, h->scratch);
-    if (h->batches && close_to(min, h->min) && close_to(max, h->max)) {
-        for (uint32_t i = 0; i < h->bins; i++)
-            h->scratch[i] += h->counts[i];
-    } else if (h->batches) {
-        spread(h, min, max, h->scratch);
-    }
-    for (uint32_t i = 0; i < h->bins; i++)
-        h->counts[i] = h->scratch[i];
-    h->min = min;
-    h->max = max;
-    h->batches += 1u;
-    return QRT_OK;
+    st = qrt_hfmg_f32_widen(h, e.min, e.max);
+    return st == QRT_OK ? qrt_hfmg_f32_count(h, x, n) : st;
 }
 
 /* One state of the search: the bins left..right are kept. */

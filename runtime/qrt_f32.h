@@ -502,6 +502,20 @@ struct qrt_hfmg_f32 {
 enum qrt_status qrt_hfmg_f32_add(struct qrt_hfmg_f32 *h, const float *x,
                                  size_t n);
 
+/* The same for a batch that does not fit into memory: first its extremes, then
+ * its samples in any number of pieces.
+ *
+ * min, max  of the whole batch, finite, min <= max
+ *
+ * widen returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE, QRT_ERR_NOT_FINITE.
+ * count returns QRT_OK, QRT_ERR_NULL, QRT_ERR_EMPTY (no batch has begun),
+ * QRT_ERR_FULL, QRT_ERR_MISMATCH (a sample outside of the extremes, or NaN;
+ * nothing of the piece is counted then). */
+enum qrt_status qrt_hfmg_f32_widen(struct qrt_hfmg_f32 *h, float min,
+                                   float max);
+enum qrt_status qrt_hfmg_f32_count(struct qrt_hfmg_f32 *h, const float *x,
+                                   size_t n);
+
 struct qrt_hfmg_f32_result {
     float scale;
     int32_t offset;

@@ -99,6 +99,39 @@ static void constant_data_have_a_result(void **state)
     }
 }
 
+/* Batches that grow, that stay inside, and one equal to the range. */
+static void a_batch_in_pieces_is_the_batch(void **state)
+{
+    static uint32_t pieces[8192], room[8192];
+    static float x[1000];
+    struct qrt_hfmg_f32 h = start(1024);
+    struct qrt_hfmg_f32 p = {1024, 0, 0, 0, pieces, room};
+    (void)state;
+    for (int batch = 1; batch <= 8; batch++) {
+        float min = INFINITY, max = -INFINITY;
+        for (int i = 0; i < 1000; i++) {
+            x[i] = ldexpf((float)(i * 7919 % 1000) - 300.0f, batch * 3 % 5);
+            min = fminf(min, x[i]);
+            max = fmaxf(max, x[i]);
+        }
+        assert_int_equal(qrt_hfmg_f32_add(&h, x, 1000), QRT_OK);
+        assert_int_equal(qrt_hfmg_f32_widen(&p, min, max), QRT_OK);
+        for (size_t at = 0, n = 1; at < 1000; at += n, n = n * 3 % 200 + 1)
+            assert_int_equal(
+                qrt_hfmg_f32_count(&p, x + at, n < 1000 - at ? n : 1000 - at),
+                QRT_OK);
+        assert_memory_equal(counts, pieces, 1024 * sizeof(*counts));
+        assert_true(h.min == p.min && h.max == p.max);
+        assert_int_equal(h.batches, p.batches);
+    }
+    x[1] = h.max * 2.0f;
+    assert_int_equal(qrt_hfmg_f32_count(&p, x, 2), QRT_ERR_MISMATCH);
+    assert_int_equal(qrt_hfmg_f32_widen(&p, 1.0f, 0.0f), QRT_ERR_RANGE);
+    assert_int_equal(qrt_hfmg_f32_widen(&p, 1.0f, NAN), QRT_ERR_NOT_FINITE);
+    p.batches = 0;
+    assert_int_equal(qrt_hfmg_f32_count(&p, x, 1), QRT_ERR_EMPTY);
+}
+
 static void bad_input_leaves_the_histogram_alone(void **state)
 {
     struct qrt_hfmg_f32 h = start(1024);
@@ -125,6 +158,7 @@ int main(void)
         cmocka_unit_test(histogram_and_scale_are_those_of_amct),
         cmocka_unit_test(no_sample_is_lost_when_the_range_grows),
         cmocka_unit_test(constant_data_have_a_result),
+        cmocka_unit_test(a_batch_in_pieces_is_the_batch),
         cmocka_unit_test(bad_input_leaves_the_histogram_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
