@@ -287,17 +287,30 @@ static void convert(const struct qc_npy *npy, float *out, size_t n)
     }
 }
 
-bool qc_npy_read(struct qc *qc, const struct qc_npy *npy, uint64_t at,
-                 float *out, size_t n)
+int qc_npy_reopen(struct qc_npy *npy)
+{
+    npy->fd = open(npy->path, O_RDONLY | O_CLOEXEC);
+    return npy->fd < 0 ? errno : 0;
+}
+
+int qc_npy_fetch(const struct qc_npy *npy, uint64_t at, float *out, size_t n)
 {
     static const uint16_t one = 1;
     bool host_big = *(const unsigned char *)&one == 0;
 
-    if (!read_at(npy->fd, npy->data + at * npy->size, out, n * npy->size)) {
-        qc_io_error(qc, npy->path, "read", errno);
-        return false;
-    }
+    if (!read_at(npy->fd, npy->data + at * npy->size, out, n * npy->size))
+        return errno;
     if (npy->size == 2 || npy->big_endian != host_big)
         convert(npy, out, n);
-    return true;
+    return 0;
+}
+
+bool qc_npy_read(struct qc *qc, const struct qc_npy *npy, uint64_t at,
+                 float *out, size_t n)
+{
+    int err = qc_npy_fetch(npy, at, out, n);
+
+    if (err)
+        qc_io_error(qc, npy->path, "read", err);
+    return err == 0;
 }

@@ -23,6 +23,10 @@ bool qc_npy_open(struct qc *qc, const char *path, struct qc_npy *npy);
  * which is reported. buffer: n elements of room. */
 bool qc_npy_read(struct qc *qc, const struct qc_npy *npy, uint64_t at,
                  float *out, size_t n);
+/* For many files and other threads: what qc_npy_open has checked, opened again;
+ * and qc_npy_read. Neither reports: 0, or an errno. */
+int qc_npy_reopen(struct qc_npy *npy);
+int qc_npy_fetch(const struct qc_npy *npy, uint64_t at, float *out, size_t n);
 void qc_npy_close(struct qc_npy *npy);
 
 /* The binary32 pattern of a binary16 pattern; exact. */
