@@ -372,10 +372,13 @@ static void note_setting(struct qc_resolver *r, struct qc_diag *d,
             "record was made with");
 }
 
-/* A type-less model's default of channel_wise is a guess: the record knows. */
+/* Without types, the default of channel_wise is a guess, and what
+ * common_config asks may be withdrawn for this layer's type: the record
+ * knows. */
 static bool was_guessed(const struct qc_resolver *r, const struct qc_row *row)
 {
-    return !r->types_known && row->channel_wise.level == QC_BY_DEFAULT;
+    return !r->types_known && (row->channel_wise.level == QC_BY_DEFAULT ||
+                               row->channel_wise.level == QC_BY_COMMON);
 }
 
 static void compare_count(struct qc_resolver *r, struct qc_row *row,

@@ -27,12 +27,25 @@ static void decide_fixed_min(struct qc_resolver *r, struct qc_row *row)
                                    : "the input does not come from a ReLU";
 }
 
+/* ULQ learns both limits, so its codes have a zero point; no field says
+ * otherwise. */
+static void decide_zero_point(struct qc_resolver *r, struct qc_row *row)
+{
+    bool can = qc_traits_of(r, row->layer).asymmetric;
+
+    row->asymmetric =
+        qc_setting_bool(can ? QC_BY_DEFAULT : QC_BY_RULE, no_place, can);
+    if (!can)
+        row->asymmetric.why = "activations of this type are symmetric only";
+}
+
 static void decide(struct qc_resolver *r, struct qc_row *row,
                    struct qc_source *s)
 {
     qc_decide_channel_wise(r, row, s);
     qc_decide_bits(r, row, s);
     decide_fixed_min(r, row);
+    decide_zero_point(r, row);
     qc_decide_fusion(r, row);
 }
 

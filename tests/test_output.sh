@@ -78,6 +78,8 @@ fails 1 "quant.cfg without a model" "$QUANTC" compile quant.cfg -o out
 ok "and the error says what to give" sh -c '"$0" compile quant.cfg -o out 2>&1 | grep -q -- "--model"' "$QUANTC"
 echo 'common_config { ifmr_quantize { search_step: 0.02 } }' >plain.cfg
 ok "the record's keys serve as layers" "$QUANTC" compile plain.cfg --record record.txt -o from-record
+echo 'common_config { arq_quantize { channel_wise: true } }' >wise.cfg
+ok "and decide what common_config may ask of them" "$QUANTC" compile wise.cfg --record record.txt -o from-record
 
 # ---- command lines ----
 fails 2 "no command" "$QUANTC"

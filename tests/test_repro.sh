@@ -78,6 +78,7 @@ variant() {
 }
 runs() { printf 'int main(void){return 0;}\n' | $1 -x c - -o "$work/probe" 2>/dev/null && $2 "$work/probe"; }
 
+# On s390x only the gnu dialects compute binary32 in binary32.
 variant gcc-O0 "" CC=gcc CFLAGS=-O0
 variant gcc-O3 "" CC=gcc CFLAGS=-O3
 if has clang; then
@@ -92,7 +93,7 @@ else
     skip 5 "no gcc -m32"
 fi
 if has qemu-s390x && runs "s390x-linux-gnu-gcc -static" qemu-s390x; then
-    variant s390x qemu-s390x CC=s390x-linux-gnu-gcc CFLAGS=-O2 LDFLAGS=-static CJSON=0
+    variant s390x qemu-s390x CC=s390x-linux-gnu-gcc CFLAGS="-O2 -std=gnu99" LDFLAGS=-static CJSON=0
 else
     skip 5 "no s390x compiler and qemu-s390x"
 fi
