@@ -17,7 +17,7 @@ struct glyph {
     const char *ptr; /* bytes to print       */
     size_t len;
     unsigned cols; /* columns they take    */
-    char own[12];  /* room for a rewriting */
+    char own[16];  /* room for a rewriting */
 };
 
 static const struct {
