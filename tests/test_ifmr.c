@@ -2,6 +2,8 @@
 #include "ifmr_help.h"
 #include "vectors_f32.h"
 
+#include "ifmr_cells.h"
+
 static uint64_t storage[QRT_IFMR_BYTES_MAX / 8 + 2];
 static uint64_t second[QRT_IFMR_BYTES_MAX / 8];
 
@@ -154,7 +156,7 @@ static void few_values_are_searched_exactly(void **state)
     (void)state;
     for (int round = 0; round < 120; round++) {
         size_t n = 1 + help_below(round % 2 == 0 ? 20 : 3000);
-        int bits = round % 3 == 0 ? 4 : 8;
+        int bits = round % 3 == 0 ? 4 : n < 20 && round % 3 == 1 ? 12 : 8;
         double scale = exp2((int)help_below(60) - 20), loss[61];
 
         for (size_t i = 0; i < n; i++) {
@@ -176,8 +178,44 @@ static void few_values_are_searched_exactly(void **state)
             help_losses(x, n, bits, asym, fmaxf(x[n - 1], 0), fminf(x[0], 0),
                         search.ratios, 61, loss);
             assert_true(loss[r.index] <= help_least(loss, 61) * (1 + 1e-5) +
-                                             1e-10 * (double)n * scale * scale);
+                                             1e-13 * (double)n * scale * scale);
         }
+    }
+}
+
+static void multiplying_the_samples_keeps_the_choice(void **state)
+{
+    static float x[3000];
+    struct qrt_ifmr search = help_search();
+
+    (void)state;
+    for (int round = 0; round < 24; round++) {
+        struct qrt_ifmr_observer o, twin;
+        struct qrt_ifmr_result r;
+        uint32_t bytes = round % 3 == 0 ? 32768 : 512;
+        double loss[61], before;
+
+        for (int i = 0; i < 3000; i++) {
+            x[i] = (float)(help_gauss() * (i % 5 == 0 ? 3 : 1));
+            x[i] = round % 4 < 2 ? fabsf(x[i]) : x[i];
+        }
+        qsort(x, 3000, sizeof *x, help_by_value);
+        help_losses(x, 3000, 8, round % 2, fmaxf(x[2999], 0), fminf(x[0], 0),
+                    search.ratios, 61, loss);
+        search.max_percentile = search.min_percentile = P_ONE;
+        observe(&o, bytes, x, 3000);
+        qrt_ifmr_finish(&o, &search, 8, round % 2, &r);
+        before = loss[r.index];
+        for (int i = 0; i < 13; i++) {
+            twin = o;
+            twin.cells = second;
+            memcpy(second, storage, bytes);
+            assert_int_equal(qrt_ifmr_merge(&o, &twin), QRT_OK);
+        }
+        qrt_ifmr_finish(&o, &search, 8, round % 2, &r);
+        assert_int_equal(r.samples, 3000 << 13);
+        assert_true(fabs(loss[r.index] / before - 1) <
+                    (bytes == 512 ? 0.05 : 1e-5));
     }
 }
 
@@ -212,6 +250,35 @@ static void the_table_holds_as_many_values_as_it_has_cells(void **state)
     }
 }
 
+/* ------------------------------------------------------------ inside a bin */
+
+static void a_bin_of_equal_values_is_weighed_exactly(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        uint32_t n = 1 + help_below(65536), at = help_below(8192);
+        uint32_t f = 1 + help_below(8192);
+        uint32_t got = qrt_ifmr_above_in_bin(n, n * at, f);
+        uint32_t want = at > 8192 - f ? n * (at - (8192 - f)) : 0;
+
+        /* not less; more only as a linear density has it */
+        assert_true(got >= want);
+        assert_true((double)got <= fmax(want, (double)n * at * f / 8192) + 8);
+    }
+}
+
+static void a_bin_of_even_spread_is_weighed_exactly(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        uint32_t n = 1 + help_below(65536), f = 1 + help_below(8192);
+        double want = n * (double)f * f / 16384;
+        double got = qrt_ifmr_above_in_bin(n, n * 4096, f);
+
+        assert_true(fabs(got - want) <= want / 1000 + n / 8 + 1);
+    }
+}
+
 /* ------------------------------------------------------------ percentiles */
 
 static uint64_t pattern(double p)
@@ -222,13 +289,13 @@ static uint64_t pattern(double p)
     return u;
 }
 
-/* Values 1 .. 50 in equal numbers, n = 50 * 2^doublings of them. */
+/* Values 1 .. 50 in equal numbers, 50 * 2^doublings in all, and 51 .. 60. */
 static void equal_numbers(struct qrt_ifmr_observer *o, int doublings)
 {
     struct qrt_ifmr_observer twin;
-    float x[50];
+    float x[60];
 
-    for (int i = 0; i < 50; i++) {
+    for (int i = 0; i < 60; i++) {
         x[i] = (float)(i + 1);
     }
     observe(o, 4096, x, 50);
@@ -238,6 +305,7 @@ static void equal_numbers(struct qrt_ifmr_observer *o, int doublings)
         memcpy(second, storage, 4096);
         assert_int_equal(qrt_ifmr_merge(o, &twin), QRT_OK);
     }
+    qrt_ifmr_add_f32(o, (const uint32_t *)(const void *)(x + 50), 10);
 }
 
 static double random_percentile(int round)
@@ -275,7 +343,10 @@ static void percentiles_are_the_ranks_of_amct(void **state)
         n = o.samples;
         p = p > 0.5 ? p : 0.75;
         k = 1.0 - p < 1.192092896e-7 ? 1 : (int64_t)n - (int64_t)(p * n);
-        value = (uint32_t)(50 - (k - 1) / (int64_t)(o.samples / 50));
+        value =
+            k <= 10
+                ? (uint32_t)(61 - k)
+                : (uint32_t)(50 - (k - 11) / (int64_t)((o.samples - 10) / 50));
         search.max_percentile = pattern(p);
         search.min_percentile = P_ONE;
         assert_int_equal(qrt_ifmr_finish(&o, &search, 8, true, &r), QRT_OK);
@@ -576,6 +647,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recorded_results_of_amct),
         cmocka_unit_test(few_values_are_searched_exactly),
+        cmocka_unit_test(multiplying_the_samples_keeps_the_choice),
+        cmocka_unit_test(a_bin_of_equal_values_is_weighed_exactly),
+        cmocka_unit_test(a_bin_of_even_spread_is_weighed_exactly),
         cmocka_unit_test(the_table_holds_as_many_values_as_it_has_cells),
         cmocka_unit_test(percentiles_are_the_ranks_of_amct),
         cmocka_unit_test(percentiles_of_decimals_that_binary64_cannot_hold),
