@@ -2,10 +2,13 @@
 # Configurations against models: tests/resolve/*.case. A case is a text of
 #   # comment                 what it shows
 #   @ file NAME               a file, until the next line that begins with @
-#   @ run ARGUMENTS           quantc is run in a folder that holds the files
+#   @ run ARGUMENTS           quantc is run in a folder that holds the files;
+#                             $models is the folder of small ONNX models
 #   @ exit N                  how it must end (0 when left out)
 #   @ stdout, @ stderr        what it must print, exactly (nothing)
 . "$(dirname "$0")/lib.sh"
+# shellcheck disable=SC2034
+models=$(cd "$(dirname "$0")/models" && pwd)
 cases=$(cd "$(dirname "$0")/resolve" && pwd)
 
 split() { # split CASE: into the current folder

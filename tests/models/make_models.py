@@ -492,6 +492,15 @@ def empty():
     save("empty.onnx", g)
 
 
+def batch():
+    """Four images in a batch: tests/resolve/calibration_size.case."""
+    g = Graph()
+    g.input("x", [4, 2, 8, 8])
+    g.init("conv.weight", [2, 2, 1, 1])
+    g.output(g.node("Conv", ["x", "conv.weight"], ["y"], "/conv/Conv"))
+    save("batch.onnx", g)
+
+
 for make in (weights, shared, forms, external, refused, branches, around, edges,
-             names, faults, empty):
+             names, faults, empty, batch):
     make()
