@@ -181,12 +181,26 @@ deps-look:
 
 # ---- installing ----
 
+VERSION = $(shell sed -n 's/^\#define QC_VERSION "\(.*\)"/\1/p' gen/qc.h)
+INSTALL_DATA = install -m 644
+D = $(DESTDIR)$(PREFIX)
+
 install: all ## install under $(DESTDIR)$(PREFIX)
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include/quantc $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 755 $(BUILD)/quantc $(DESTDIR)$(PREFIX)/bin/quantc
-	install -m 644 $(TARGET_BUILD)/libquantrt.a $(TARGET_BUILD)/libquantrt-f32.a $(DESTDIR)$(PREFIX)/lib
-	install -m 644 $(filter-out runtime/fixed.h runtime/kernel.h runtime/cpu_entry.h runtime/softf32.h runtime/f32.h runtime/ifmr_%.h,$(wildcard runtime/*.h)) runtime/qrt_ops.def $(DESTDIR)$(PREFIX)/include/quantc
-	install -m 644 $(wildcard docs/*.1) $(DESTDIR)$(PREFIX)/share/man/man1
+	install -d $(D)/bin $(D)/lib/cmake/quantc $(D)/include/quantc $(D)/share/man/man1 $(D)/share/pkgconfig \
+	    $(D)/share/quantc/runtime $(D)/share/bash-completion/completions $(D)/share/zsh/site-functions \
+	    $(D)/share/fish/vendor_completions.d
+	install -m 755 $(BUILD)/quantc $(D)/bin/quantc
+	$(INSTALL_DATA) $(wildcard $(TARGET_BUILD)/libquantrt*.a) $(D)/lib
+	$(INSTALL_DATA) $(wildcard runtime/qrt*.h) runtime/qrt_ops.def $(D)/include/quantc
+	$(INSTALL_DATA) $(filter-out %ascend.c,$(wildcard runtime/*.[ch])) runtime/qrt_ops.def $(D)/share/quantc/runtime
+	$(INSTALL_DATA) gen/integration/quantc.mk $(D)/share/quantc
+	$(INSTALL_DATA) gen/integration/quantcConfig.cmake $(D)/lib/cmake/quantc
+	sed 's|@VERSION@|$(VERSION)|' gen/integration/quantcConfigVersion.cmake.in >$(D)/lib/cmake/quantc/quantcConfigVersion.cmake
+	sed 's|@VERSION@|$(VERSION)|; s|@PREFIX@|$(PREFIX)|' gen/integration/quantc.pc.in >$(D)/share/pkgconfig/quantc.pc
+	$(INSTALL_DATA) $(wildcard docs/*.1) $(D)/share/man/man1
+	$(INSTALL_DATA) gen/integration/quantc.bash $(D)/share/bash-completion/completions/quantc
+	$(INSTALL_DATA) gen/integration/quantc.zsh $(D)/share/zsh/site-functions/_quantc
+	$(INSTALL_DATA) gen/integration/quantc.fish $(D)/share/fish/vendor_completions.d/quantc.fish
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD)
