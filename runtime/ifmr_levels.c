@@ -4,7 +4,7 @@
  *
  * G(t) being the sum of what lies above t, on both sides. The first sum is the
  * same for all candidates, so the largest second one wins. A bin that no
- * boundary between levels crosses counts exactly. docs/fixed-point.md derives
+ * boundary between levels crosses counts exactly. docs/ifmr-device.md derives
  * this and proves the widths. */
 #include "ifmr_cells.h"
 

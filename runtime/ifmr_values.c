@@ -4,7 +4,7 @@
  *   sum of count * (v/s - k)^2
  *
  * in squares of the step s, k the level next to v inside the limits. A sample
- * of a bin that is not clipped loses 1/12. docs/fixed-point.md proves the
+ * of a bin that is not clipped loses 1/12. docs/ifmr-device.md proves the
  * widths. */
 #include "ifmr_cells.h"
 
@@ -19,7 +19,7 @@ struct ruler {
     uint32_t recip;
     uint32_t exponent; /* not below that of any value */
     uint32_t fraction;
-    uint64_t high, low; /* the sum: high * 2^32 + low, low up to 2^64 */
+    uint64_t high, low; /* the sum: high * 2^32 + low, both up to 2^57 */
 };
 
 static bool set_ruler(const struct qrt_ifmr_observer *o, struct qrt_real step,
@@ -43,7 +43,8 @@ static bool set_ruler(const struct qrt_ifmr_observer *o, struct qrt_real step,
     return true;
 }
 
-/* Adds n * square. 4100 of them leave low below 2^64. */
+/* Adds n * square, square < 2^62. All n together are below 2^25, so that low
+ * stays below 2^57 and high below 2^55. */
 static inline void add_loss(struct ruler *r, uint64_t square, uint32_t n)
 {
     r->low += (square & 0xffffffffU) * n;

@@ -19,7 +19,7 @@
  * the samples came in cannot be seen in one byte of them.
  *
  * Loss above that of the best candidate, 8 bits, 1e5 samples and more,
- * storage of 4, 8, 16, 32 KiB: docs/fixed-point.md has the measured table. */
+ * storage of 4, 8, 16, 32 KiB: docs/ifmr-device.md has the measured table. */
 #ifndef QRT_IFMR_H
 #define QRT_IFMR_H
 
