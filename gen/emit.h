@@ -19,6 +19,11 @@ void qc_emit_depfile(struct qc_out *o, const char *const *targets,
 void qc_put_comment(struct qc_out *o, struct qc_str s);
 void qc_put_upper(struct qc_out *o, const char *z);
 
+/* ---- emit_join.c ---- */
+
+/* The joins of all layers, behind their edges. */
+void qc_emit_joins(struct qc_out *o, const struct qc_tables *t);
+
 /* ---- emit_image.c ---- */
 
 /* The deployment image of runtime/qrt_image.h. False (reported) when it would

@@ -526,11 +526,11 @@ static void put_edge(struct qc_out *o, const struct qc_tables *t,
 
 /* ---- rows ---- */
 
-enum { COLUMNS = 14 };
+enum { COLUMNS = 15 };
 
 static const char *const heads[COLUMNS] = {
-    "name", "op",   "on",  "act",     "asym", "channels", "weights",
-    "ifmr", "hfmg", "ulq", "factors", "edge", "rule",     "exact"};
+    "name", "op",  "on",      "act",  "asym", "channels", "weights", "ifmr",
+    "hfmg", "ulq", "factors", "edge", "rule", "exact",    "join"};
 
 static void put_pointer(struct qc_out *o, const char *kind, struct qc_str name)
 {
@@ -591,8 +591,11 @@ static void put_cell(struct qc_out *o, const struct qc_low_row *r, int column)
     case 12:
         qc_printf(o, "%uu", (unsigned)r->rule);
         break;
-    default:
+    case 13:
         qc_printf(o, "%uu", (unsigned)r->exactness);
+        break;
+    default:
+        put_pointer(o, "join", r->join ? r->ident : none);
         break;
     }
 }
@@ -699,6 +702,7 @@ void qc_emit_source(struct qc_out *o, const struct qc_tables *t, bool words)
     for (i = 0; i < t->count; i++)
         if (t->rows[i].edge)
             put_edge(o, t, &t->rows[i]);
+    qc_emit_joins(o, t);
     put_rows(o, t);
     put_root(o, t);
 }

@@ -301,117 +301,6 @@ static const struct qc_low_factors *lower_factors(struct qc *qc,
     return f;
 }
 
-/* ---- edges ---- */
-
-static int32_t clamp_code(int32_t v, int32_t low, int32_t high)
-{
-    return v < low ? low : v > high ? high : v;
-}
-
-/* The input code of a layer for a real value. */
-static int32_t code_of(uint32_t bits, const struct qc_low_row *row)
-{
-    const struct qc_low_factors *f = row->factors;
-    struct qrt_shape one = {1, 1, 1, 1};
-    struct qrt_quantize q = {0};
-    int16_t code = 0;
-
-    q.recip = &f->recip_d;
-    q.zero_point = &f->offset_d;
-    q.bits = (uint8_t)row->row->act_bits.i;
-    qrt_quantize_bits_s16(&bits, &one, &q, &code);
-    return code;
-}
-
-/* Limits of the next layer's input code, with what stands on the way. */
-static void edge_limits(struct qc_low_edge *e, const struct qc_edge *g,
-                        const struct qc_low_row *next)
-{
-    int32_t half = (int32_t)1 << (next->row->act_bits.i - 1);
-
-    e->code_min = -half;
-    e->code_max = half - 1;
-    if (g->relu)
-        e->code_min = clamp_code(e->zero_point, -half, half - 1);
-    if (g->has_max)
-        e->code_max =
-            clamp_code(code_of(g->max_bits, next), e->code_min, e->code_max);
-}
-
-static bool same_code(const struct qc_low_row *a, const struct qc_low_row *b)
-{
-    return a->factors && b->factors &&
-           a->factors->scale_d_bits == b->factors->scale_d_bits &&
-           a->factors->offset_d == b->factors->offset_d &&
-           a->row->act_bits.i == b->row->act_bits.i;
-}
-
-/* True when every consumer reads the same code through the same operations,
- * so that one multiplication serves them all. */
-static bool one_consumer(const struct qc_layer *l, const struct qc_tables *t,
-                         const size_t *row_of)
-{
-    size_t i;
-
-    if (l->edge_count == 0 || l->output_escapes)
-        return false;
-    for (i = 0; i < l->edge_count; i++) {
-        const struct qc_edge *g = &l->edges[i], *first = &l->edges[0];
-
-        if (row_of[g->layer] == SIZE_MAX ||
-            !t->rows[row_of[g->layer]].factors || g->relu != first->relu ||
-            g->has_max != first->has_max || g->max_bits != first->max_bits ||
-            !same_code(&t->rows[row_of[g->layer]],
-                       &t->rows[row_of[first->layer]]))
-            return false;
-    }
-    return true;
-}
-
-/* A BatchNormalization that is not folded stands between the accumulator and
- * whatever follows. */
-static bool has_own_bn(const struct qc_row *row)
-{
-    return row->layer->bn && !(row->fuse.set && row->fuse.i);
-}
-
-static const struct qc_low_edge *lower_edge(struct qc *qc, struct qc_tables *t,
-                                            const struct qc_low_row *r,
-                                            const size_t *row_of)
-{
-    const struct qc_layer *l = r->row->layer;
-    const struct qc_low_row *next;
-    struct qc_low_edge *e;
-    size_t c;
-
-    if (!r->factors || has_own_bn(r->row) || !one_consumer(l, t, row_of))
-        return NULL;
-    next = &t->rows[row_of[l->edges[0].layer]];
-    e = qc_alloc(qc, sizeof(*e));
-    e->next = (size_t)(next - t->rows);
-    e->zero_point = next->factors->offset_d;
-    e->requant = qc_alloc(qc, r->factors->count * sizeof(*e->requant));
-    for (c = 0; c < r->factors->count; c++)
-        if (qrt_real_div(r->factors->dequant[c], next->factors->scale_d,
-                         &e->requant[c]) != QRT_OK)
-            return NULL;
-    edge_limits(e, &l->edges[0], next);
-    return e;
-}
-
-static void lower_edges(struct qc *qc, struct qc_tables *t)
-{
-    const struct qc_model *m = t->plan->model;
-    size_t *row_of = qc_alloc(qc, (m->count + 1) * sizeof(*row_of)), i;
-
-    for (i = 0; i < m->count; i++)
-        row_of[i] = SIZE_MAX;
-    for (i = 0; i < t->count; i++)
-        row_of[t->rows[i].row->layer - m->layers] = i;
-    for (i = 0; i < t->count; i++)
-        t->rows[i].edge = lower_edge(qc, t, &t->rows[i], row_of);
-}
-
 /* ---- the table ---- */
 
 static void lower_row(struct qc *qc, struct qc_tables *t, struct qc_low_row *r,
@@ -478,6 +367,20 @@ static uint64_t add_hash(uint64_t h, const struct qc_file *f)
     return h;
 }
 
+/* How numbers get from layer to layer. */
+static void lower_ways(struct qc *qc, struct qc_tables *t)
+{
+    const struct qc_model *m = t->plan->model;
+    size_t *row_of = qc_alloc(qc, (m->count + 1) * sizeof(*row_of)), i;
+
+    for (i = 0; i < m->count; i++)
+        row_of[i] = SIZE_MAX;
+    for (i = 0; i < t->count; i++)
+        row_of[t->rows[i].row->layer - m->layers] = i;
+    qc_lower_edges(qc, t, row_of);
+    qc_lower_joins(qc, t, row_of);
+}
+
 struct qc_tables *qc_lower(struct qc *qc, const struct qc_plan *plan,
                            const struct qc_lower_options *o)
 {
@@ -503,7 +406,7 @@ struct qc_tables *qc_lower(struct qc *qc, const struct qc_plan *plan,
     }
     if (qc_error_count(qc) != before)
         return NULL;
-    lower_edges(qc, t);
+    lower_ways(qc, t);
     t->by_name = sort_names(qc, t);
     t->hash = 0xcbf29ce484222325u;
     t->hash = add_hash(t->hash, plan->config);

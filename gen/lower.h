@@ -46,12 +46,35 @@ struct qc_low_edge {
     size_t next; /* row                                    */
 };
 
+struct qc_low_term {
+    struct qrt_real *scale;
+    size_t scale_count;
+    size_t layer; /* row                                    */
+    int32_t zero_point, low, high;
+    bool is_code;
+};
+
+struct qc_low_join {
+    enum qrt_join_kind kind;
+    uint8_t frac;
+    bool mean;
+    struct qc_low_term *terms;
+    size_t term_count;
+    const struct qc_low_edge *edge; /* kind EDGE                        */
+    bool own_edge;                  /* it is not that of the other layer */
+    int32_t low, high, zero_point, code_min, code_max;
+    int8_t *table; /* [256], or null                         */
+    struct qc_str function;
+};
+
 struct qc_low_row {
     const struct qc_row *row;
     struct qc_str ident;
     const struct qc_block_of *arq, *ifmr, *hfmg, *ulq;
     const struct qc_low_factors *factors;
     const struct qc_low_edge *edge;
+    const struct qc_low_join *join;
+    struct qc_str join_why; /* without a join, of a calibrated layer    */
     uint8_t rule, exactness; /* enum qrt_rule, enum qrt_exactness      */
 };
 
@@ -75,6 +98,25 @@ struct qc_lower_options {
 /* Null after an error; everything wrong is reported. */
 struct qc_tables *qc_lower(struct qc *qc, const struct qc_plan *plan,
                            const struct qc_lower_options *o);
+
+/* ---- lower_edge.c, lower_join.c ---- */
+
+/* Edges from, and joins into, every layer; factors are lowered. */
+void qc_lower_edges(struct qc *qc, struct qc_tables *t, const size_t *row_of);
+void qc_lower_joins(struct qc *qc, struct qc_tables *t, const size_t *row_of);
+/* Limits of the input code of a layer (zero_point is set), narrowed by what
+ * stands before it. */
+void qc_edge_limits(struct qc_low_edge *e, const struct qc_limits *limits,
+                    const struct qc_low_row *next);
+/* The multipliers from an accumulator of `from` to steps of `step`; null when
+ * one is out of range. */
+struct qrt_real *qc_requant(struct qc *qc, const struct qc_low_row *from,
+                            struct qrt_real step);
+/* A BatchNormalization that is not folded stands between the accumulator and
+ * whatever follows. */
+bool qc_has_own_bn(const struct qc_row *row);
+/* Do two layers read equal codes for equal numbers? */
+bool qc_same_code(const struct qc_low_row *a, const struct qc_low_row *b);
 
 /* The binary32 pattern nearest to v. */
 uint32_t qc_bits_of(double v);

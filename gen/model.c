@@ -370,6 +370,7 @@ static struct qc_model *build(struct onnx *o, const struct qc_node *tree)
     }
     qc_name_layers(o, m, nodes);
     qc_find_edges(o, m, nodes);
+    qc_find_joins(o, m, nodes);
     return o->file->errors ? NULL : m;
 }
 

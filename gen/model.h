@@ -51,6 +51,44 @@ struct qc_edge {
     uint32_t max_bits; /* binary32                                     */
 };
 
+/* Limits that stand on a way: Relu, Clip from 0. */
+struct qc_limits {
+    bool relu;
+    bool has_max;
+    uint32_t max_bits; /* binary32 */
+};
+
+/* A tensor that is at hand when a layer is to run: the input of an earlier
+ * one, or the result of one (behind its bias Add and BatchNormalization). */
+struct qc_at_hand {
+    size_t layer; /* index in the model                               */
+    bool is_input;
+    struct qc_limits limits; /* from there on                          */
+};
+
+/* One operand of an Add or Concat: where its numbers can be had, nearest
+ * first. */
+struct qc_operand {
+    const struct qc_at_hand *from; /* [count], at least 1              */
+    size_t count;
+};
+
+/* How a layer's input comes from earlier layers; model_join.c. Seen from the
+ * front: operands, added or put one behind the other; limits; a mean; limits;
+ * a function of one number; limits. */
+struct qc_join {
+    const char *why_not; /* set: it does not; for a person, and `what`  */
+    struct qc_str what;  /* the operation or tensor that why_not is about */
+    bool concat;
+    const struct qc_operand *operands; /* [count] */
+    size_t count;
+    bool mean;               /* ReduceMean, GlobalAveragePool          */
+    struct qc_limits inner;  /* before the mean                        */
+    struct qc_limits middle; /* before the function; all, without one  */
+    struct qc_str function;  /* Tanh, Sigmoid; "": none                */
+    struct qc_limits outer;  /* behind the function                    */
+};
+
 struct qc_layer {
     struct qc_str name;      /* as quantc prints it (config.md G.3)   */
     struct qc_str node_name; /* ONNX node; else the name              */
@@ -82,6 +120,9 @@ struct qc_layer {
     const struct qc_edge *edges; /* where the output goes                 */
     size_t edge_count;
     bool output_escapes; /* it also reaches something else        */
+    const struct qc_join *join; /* null: not known (layer lists)      */
+    const void *input_tensor;   /* equal: the same tensor; null: not known */
+    int64_t window; /* average pooling: numbers in a mean; 0: not constant */
 };
 
 struct qc_model {

@@ -296,6 +296,17 @@ static bool has_side_output(const struct onnx_node *n)
     return false;
 }
 
+bool onnx_keeps_scale(struct onnx *o, const struct onnx_node *n,
+                      struct qc_limits *limits)
+{
+    struct walk w = {NULL, limits->relu, limits->has_max, limits->max_bits};
+
+    if (!passes(o, n, &w) || has_side_output(n))
+        return false;
+    *limits = (struct qc_limits){w.relu, w.has_max, w.max_bits};
+    return true;
+}
+
 static void visit(struct walker *k, const struct walk *w)
 {
     const struct onnx_use *u;

@@ -25,6 +25,7 @@ struct onnx_value {
     bool tensor_read; /* `tensor` is final, null included            */
     const struct qc_tensor *tensor;
     struct qc_layer *weight_of; /* first layer that has it as weights */
+    struct qc_layer *result_of; /* the layer that ends here           */
 };
 
 struct onnx_node {
@@ -119,7 +120,16 @@ const char *qc_foreign(const struct qc_file *f);
  * Layer i belongs to nodes[i]. */
 void qc_name_layers(struct onnx *o, struct qc_model *m,
                     struct onnx_node *const *nodes);
+/* ---- model_join.c ---- */
+
+/* Where the input of each layer comes from. Behind qc_find_neighbours. */
+void qc_find_joins(struct onnx *o, struct qc_model *m,
+                   struct onnx_node *const *nodes);
 /* ---- model_flow.c ---- */
+
+/* Does the operation keep the scale? Adds what it does to *limits. */
+bool onnx_keeps_scale(struct onnx *o, const struct onnx_node *n,
+                      struct qc_limits *limits);
 
 /* Input, producer, bias Add, BatchNormalization, activation of a layer. */
 void qc_find_neighbours(struct onnx *o, struct qc_layer *l,

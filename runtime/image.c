@@ -504,6 +504,7 @@ static void serve_head(const struct qrt_image *im, uint32_t index,
     l->ulq = NULL;
     l->factors = NULL;
     l->edge = NULL;
+    l->join = NULL; /* not in an image */
     l->rule = p[IMG_L_RULE];
     l->exactness = p[IMG_L_EXACT];
     if (!l->enabled)

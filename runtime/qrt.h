@@ -304,6 +304,69 @@ static inline enum qrt_status qrt_requantize_s4(const int32_t *acc,
     return qrt_requantize_any(acc, shape, edge, QRT_S4, out);
 }
 
+/* ----------------------------------------------------------------- join */
+
+/* One term of a join into `sum`: the first term of a SUM and every term of a
+ * CONCAT is stored, the others are added; both saturate.
+ *
+ * join    as generated, kind SUM or CONCAT
+ * term    [0, term_count)
+ * x       [shape] accumulators (s32) or codes, as the term's is_code says
+ * shape   groups * channels is the term's scale_count; with one scale for all
+ *         any shape
+ * sum     [shape] Q(frac); may be x where that is s32
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE (the kind, term, a scale), or
+ * QRT_ERR_SIZE (the shape). Error of a term: 2^-(frac + 1), rounded once.
+ * Source  kernels.md 12.3; docs/fixed-point.md, "Joins". */
+enum qrt_status qrt_join_add_any(const struct qrt_join *join, uint32_t term,
+                                 enum qrt_type from, const void *x,
+                                 const struct qrt_shape *shape, int32_t *sum);
+
+/* The mean of each row, clamped before: for joins with `mean`.
+ *
+ * sum     [rows, count] Q(frac)
+ * out     [rows] Q(frac); may be sum
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE (rows or count 0), QRT_ERR_SIZE
+ * (2^31 elements and more). */
+enum qrt_status qrt_join_mean(const struct qrt_join *join, const int32_t *sum,
+                              uint32_t rows, uint32_t count, int32_t *out);
+
+/* Numbers of Q(frac) to input codes, through the table if there is one.
+ *
+ * sum     [count]
+ * out     [count] codes; s8 with a table
+ *
+ * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE (count 0, frac, limits outside
+ * the codes of `to`), QRT_ERR_SIZE (an odd count of s4, 2^31 and more). */
+enum qrt_status qrt_join_finish_any(const struct qrt_join *join,
+                                    const int32_t *sum, uint32_t count,
+                                    enum qrt_type to, void *out);
+
+static inline enum qrt_status qrt_join_add_s32(const struct qrt_join *join,
+                                               uint32_t term, const int32_t *x,
+                                               const struct qrt_shape *shape,
+                                               int32_t *sum)
+{
+    return qrt_join_add_any(join, term, QRT_S32, x, shape, sum);
+}
+
+static inline enum qrt_status qrt_join_add_s8(const struct qrt_join *join,
+                                              uint32_t term, const int8_t *x,
+                                              const struct qrt_shape *shape,
+                                              int32_t *sum)
+{
+    return qrt_join_add_any(join, term, QRT_S8, x, shape, sum);
+}
+
+static inline enum qrt_status qrt_join_finish_s8(const struct qrt_join *join,
+                                                 const int32_t *sum,
+                                                 uint32_t count, int8_t *out)
+{
+    return qrt_join_finish_any(join, sum, count, QRT_S8, out);
+}
+
 /* ------------------------------------------------------------ dequantize */
 
 struct qrt_dequantize {

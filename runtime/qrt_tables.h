@@ -116,6 +116,49 @@ struct qrt_edge {
     uint32_t next;                   /* index of the (first) next layer     */
 };
 
+/* A tensor that goes into a join: the accumulator of an earlier layer (bias
+ * added), or the input codes that an earlier layer read. */
+struct qrt_term {
+    const struct qrt_real *scale; /* [scale_count] one unit, in steps of the
+                                     join's result                         */
+    uint32_t scale_count;         /* 1, or channels of the accumulator      */
+    uint32_t layer;               /* index of the earlier layer             */
+    int32_t zero_point;           /* of the codes; 0 for an accumulator     */
+    int32_t low, high;            /* clamp of the scaled number, Q(frac)    */
+    uint32_t is_code;             /* 1: input codes, 0: accumulator         */
+};
+
+enum qrt_join_kind {
+    QRT_JOIN_SAME = 0,  /* the input codes of terms[0].layer, as they are   */
+    QRT_JOIN_EDGE = 1,  /* the accumulator of terms[0].layer, by `edge`     */
+    QRT_JOIN_SUM = 2,   /* the terms added                                  */
+    QRT_JOIN_CONCAT = 3 /* the terms one behind the other                   */
+};
+
+/* Where a layer's input codes come from, without a real number in between.
+ * Max pooling, reshaping and padding (with the code of zero) on the way are up
+ * to the program: they keep codes what they are.
+ *
+ * SUM and CONCAT work in numbers t of Q(frac), in steps of the layer's input:
+ *   t = clamp(rne((x - zero_point) * scale * 2^frac), low, high)  per term
+ *   t = sum of the terms
+ *   t = rne(sum of clamp(t, low, high) / count)                   if `mean`
+ *   code = clamp(rne(t / 2^frac + zero_point), code_min, code_max)
+ *   code = table[code + 128]                                      if `table`
+ * With a table the steps and zero_point are those of the table's index. */
+struct qrt_join {
+    uint8_t kind;                 /* enum qrt_join_kind                     */
+    uint8_t frac;                 /* 16; 8 for 16-bit codes                 */
+    uint8_t mean;                 /* 1: means over what is pooled           */
+    uint8_t term_count;           /* >= 1                                   */
+    const struct qrt_term *terms; /* [term_count]                           */
+    const struct qrt_edge *edge;  /* EDGE; else null                        */
+    int32_t low, high;            /* before a mean, Q(frac)                 */
+    int32_t zero_point;           /*                                        */
+    int32_t code_min, code_max;   /* clamp; includes a ReLU on the way      */
+    const int8_t *table;          /* [256]; null: none                      */
+};
+
 /* One layer. Exactly one of ifmr, hfmg, ulq is set when it is quantized. */
 struct qrt_layer {
     const char *name;                  /* as in the model, UTF-8            */
@@ -132,6 +175,8 @@ struct qrt_layer {
     const struct qrt_edge *edge;       /* null: output is not requantized   */
     uint8_t rule;                      /* enum qrt_rule of the activations  */
     uint8_t exactness;                 /* enum qrt_exactness for offloading */
+    const struct qrt_join *join;       /* null: its input is quantized from
+                                          real numbers                      */
 };
 
 /* A whole table. */
