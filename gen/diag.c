@@ -5,8 +5,10 @@
 #include <string.h>
 
 /* Kept per file; beyond it errors are only counted. A hostile file must not
- * fill the memory with messages of which 20 are shown. */
-#define KEPT_MAX 4096u
+ * fill the memory with messages of which 20 are shown. What the parser finds
+ * may be taken back later, so it must not use up all of it. */
+#define KEPT_MAX         4096u
+#define KEPT_MAX_PARSING 3072u
 
 static const struct {
     const char *key;
@@ -75,6 +77,11 @@ static enum qc_severity severity_now(const struct qc *qc, enum qc_key key)
     return s == QC_WARNING && qc->werror ? QC_ERROR : s;
 }
 
+bool qc_keeps(const struct qc_file *f)
+{
+    return f->kept < (f->parsing ? KEPT_MAX_PARSING : KEPT_MAX);
+}
+
 struct qc_diag *qc_report(struct qc *qc, enum qc_key key, struct qc_loc loc,
                           const char *fmt, ...)
 {
@@ -92,7 +99,7 @@ struct qc_diag *qc_report(struct qc *qc, enum qc_key key, struct qc_loc loc,
     if (severity == QC_FATAL)
         f->fatal = true;
     f->seen++;
-    if (f->kept == KEPT_MAX)
+    if (!qc_keeps(f))
         return NULL;
     f->kept++;
     d = qc_alloc(qc, sizeof(*d));

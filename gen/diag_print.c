@@ -81,8 +81,8 @@ static unsigned glyph_at(const char *p, const char *end, struct glyph *g)
 
 const char *qc_shown(struct qc *qc, struct qc_str s)
 {
+    char out[SHOWN_MAX * sizeof(((struct glyph *)0)->own) + 4];
     const char *p = s.ptr, *end = s.ptr + s.len;
-    char *out = qc_alloc(qc, SHOWN_MAX * sizeof(((struct glyph *)0)->own) + 4);
     size_t used = 0, count;
 
     for (count = 0; p < end && count < SHOWN_MAX; count++) {
@@ -92,9 +92,11 @@ const char *qc_shown(struct qc *qc, struct qc_str s)
         memcpy(out + used, g.ptr, g.len);
         used += g.len;
     }
-    if (p < end)
+    if (p < end) {
         memcpy(out + used, "...", 3);
-    return out;
+        used += 3;
+    }
+    return qc_copy(qc, out, used).ptr;
 }
 
 /* ---- the source line ---- */
@@ -157,13 +159,15 @@ static const char *print_some(FILE *out, const char *p, const char *end,
 static const char *lead_start(const char *start, const char *at)
 {
     const char *p = at - start > 400 ? at - 400 : start;
+    unsigned cols;
 
     while (p > start && ((unsigned char)*p & 0xC0) == 0x80)
         p--;
-    while (width(p, at) > LEAD_MAX) {
+    for (cols = width(p, at); cols > LEAD_MAX;) {
         struct glyph g;
 
         p += glyph_at(p, at, &g);
+        cols -= g.cols;
     }
     return p;
 }

@@ -17,6 +17,7 @@ struct run {
     struct qc_doc *config, *record; /* null when not given */
     struct qc_model *model;
     struct qc_plan *plan;
+    bool again; /* merge: the samples are needed once more */
 };
 
 /* ---- reading ---- */
@@ -279,6 +280,25 @@ static void layers(struct run *r)
     print(r, o);
 }
 
+static void calibrate(struct run *r)
+{
+    if (!r->o->model) {
+        fputs("quantc calibrate: --model M.onnx is missing\n", stderr);
+        exit(QC_EXIT_USAGE);
+    }
+    if (!qc_calib_options_fit(&r->o->calib, false))
+        exit(QC_EXIT_USAGE);
+    if (resolve(r))
+        qc_calibrate(r->qc, r->plan, &r->o->calib);
+}
+
+static void merge(struct run *r)
+{
+    if (!qc_calib_options_fit(&r->o->calib, true))
+        exit(QC_EXIT_USAGE);
+    r->again = qc_merge(r->qc, r->o->args, r->o->arg_count, &r->o->calib);
+}
+
 static void dump(struct run *r)
 {
     struct qc_doc *d = qc_read(r->qc, r->o->args[0],
@@ -312,6 +332,8 @@ static void configure(struct qc *qc, const struct qc_options *o)
         qc_use_amct_mode(qc);
     if (o->require_factors)
         qc_set_severity(qc, "res.not-calibrated", QC_ERROR);
+    if (o->calib.allow_uncalibrated)
+        qc_set_severity(qc, "data.missing", QC_WARNING);
     if (o->max_errors)
         qc->max_errors = strtoul(o->max_errors, NULL, 10);
     if (o->diag)
@@ -324,13 +346,14 @@ static void configure(struct qc *qc, const struct qc_options *o)
 int main(int argc, char **argv)
 {
     static void (*const commands[QC_CMD_COUNT])(struct run *) = {
-        NULL,   compile, check,  config, explain,
-        layers, dump,    schema, image,  show};
+        NULL, compile, check, config, explain,   layers,
+        dump, schema,  image, show,   calibrate, merge};
     struct qc qc = {0};
     struct qc_options o = {0};
     struct run r = {0};
     enum qc_exit status;
 
+    setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* not one call per character */
     qc_diag_init(&qc);
     if (!qc_parse_options(&qc, argc, argv, &o)) {
         qc_free_all(&qc);
@@ -350,6 +373,8 @@ int main(int argc, char **argv)
     r.dialect = dialect_of(o.dialect);
     commands[o.command](&r);
     status = qc_flush(&qc);
+    if (status == QC_EXIT_OK && r.again)
+        status = QC_EXIT_AGAIN;
     qc_free_all(&qc);
     return status;
 }

@@ -27,7 +27,8 @@ enum qc_exit {
     QC_EXIT_INPUT = 1,
     QC_EXIT_USAGE = 2,
     QC_EXIT_IO = 3,
-    QC_EXIT_FATAL = 4
+    QC_EXIT_FATAL = 4,
+    QC_EXIT_AGAIN = 5 /* merge: no record yet, another round is needed */
 };
 
 /* Limits; each has a test. */
@@ -72,6 +73,7 @@ struct qc_file {
     struct qc_diag **diags_end;
     size_t errors, warnings;
     size_t seen, kept; /* reports ever; those in diags */
+    bool parsing; /* leave room for what comes after the grammar */
     struct qc_file *next;
 };
 
@@ -225,6 +227,8 @@ void qc_help(struct qc *qc, struct qc_diag *d, const char *fmt, ...)
 /* Replacing the text at loc by `text` makes the error go away. */
 void qc_fix(struct qc *qc, struct qc_diag *d, struct qc_loc loc,
             struct qc_str text);
+/* False when faults of the file are only counted by now. */
+bool qc_keeps(const struct qc_file *f);
 bool qc_is_error(const struct qc_diag *d); /* false for null and warnings */
 /* Takes back what was reported in [from, to) of a file, except for keys in
  * `keep` (ended by QC_KEY_COUNT). */

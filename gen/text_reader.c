@@ -950,7 +950,9 @@ void text_syntax_error(struct text_reader *r, enum text_want want)
     r->recovering = r->same_line = true;
     if (r->stop || r->now.dirty)
         return;
-    if (want == TEXT_WANT_VALUE)
+    if (want == TEXT_WANT_NOTHING)
+        qc_report(r->qc, QC_SYN_EXPECTED_FIELD_NAME, now_loc(r), "fault");
+    else if (want == TEXT_WANT_VALUE)
         missing_value(r);
     else if (want == TEXT_WANT_COMMA)
         missing_comma(r);
@@ -1095,7 +1097,9 @@ struct qc_node *qc_parse_text(struct qc *qc, struct qc_file *f)
     root->end = (uint32_t)f->size;
     r.group[r.groups++] = root;
     text_scan_start(&r);
+    f->parsing = true;
     text_parse(&r);
+    f->parsing = false;
     return r.stop ? NULL : root;
 }
 

@@ -106,7 +106,8 @@ enum text_want {
     TEXT_WANT_FIELD, /* a field, or the end of the group */
     TEXT_WANT_VALUE,
     TEXT_WANT_COMMA, /* or the end of the list */
-    TEXT_WANT_OTHER
+    TEXT_WANT_OTHER,
+    TEXT_WANT_NOTHING /* faults are only counted by now */
 };
 void text_syntax_error(struct text_reader *r, enum text_want want);
 
