@@ -112,7 +112,7 @@ $(BUILD)/libqc.a: $(GEN_OBJ)
 	ar rcD $@ $^
 
 $(BUILD)/quantc: $(BUILD)/obj/gen/main.o $(BUILD)/libqc.a $(HOST_RT) $(HOST_RT:%/libquantrt.a=%/libquantrt-f32.a)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(CJSON_LIBS) -lm
+	$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(CJSON_LIBS) -lm
 
 # ---- runtime ----
 
@@ -144,7 +144,7 @@ $(BUILD)/host/libquantrt.a $(BUILD)/host/libquantrt-f32.a &:
 $(BUILD)/tests/%: tests/%.c $(BUILD)/libqc.a $(BUILD)/libquantrt.a $(BUILD)/libquantrt-f32.a
 	@mkdir -p $(@D)
 	$(CC) -std=gnu99 -Wall -Wextra $(CFLAGS) -ffp-contract=off $(INC) -Itests -MMD -MP $< -o $@ $(TEST_EXTRA) \
-	    $(BUILD)/libqc.a $(BUILD)/libquantrt-f32.a $(BUILD)/libquantrt.a -lcmocka $(CJSON_LIBS) -lm
+	    $(BUILD)/libqc.a $(BUILD)/libquantrt-f32.a $(BUILD)/libquantrt.a -lcmocka -pthread $(CJSON_LIBS) -lm
 
 tests: $(TEST_SRC:tests/%.c=$(BUILD)/tests/%) ## build the test programs
 

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #define ON(c) (1u << QC_CMD_##c)
-#define RESOLVES                                                               \
-    (ON(COMPILE) | ON(CHECK) | ON(CONFIG) | ON(EXPLAIN) | ON(IMAGE))
+#define TABLES_OF (ON(COMPILE) | ON(CHECK) | ON(CONFIG) | ON(EXPLAIN) | ON(IMAGE))
+#define CALIB     (ON(CALIBRATE) | ON(MERGE))
+#define RESOLVES  (TABLES_OF | ON(CALIBRATE))
 #define EVERYWHERE 0xFFFFFFFFu
 
 /* clang-format off */
@@ -34,6 +35,10 @@ static const struct {
      "write the tables as a binary for updates"},
     {"show", 1, 1, "IMAGE",
      "print an image as text"},
+    {"calibrate", 0, 1, "[CONFIG] --model M.onnx --data DIR [-o record.txt]",
+     "find scales and offsets from layer inputs: a record"},
+    {"merge", 1, SIZE_MAX, "SHARD.qobs... [-o record.txt]",
+     "make a record of what 'calibrate --partial' has written"},
 };
 
 enum kind { FLAG, VALUE };
@@ -48,9 +53,9 @@ static const struct option {
     const char *text;
 } options[] = {
     {"--model", "M.onnx", VALUE, AT(model), RESOLVES, "the network"},
-    {"--layers", "F", VALUE, AT(layers), RESOLVES,
+    {"--layers", "F", VALUE, AT(layers), TABLES_OF,
      "its layers, as model.layers or layers.json"},
-    {"--record", "R.txt", VALUE, AT(record), RESOLVES,
+    {"--record", "R.txt", VALUE, AT(record), TABLES_OF,
      "calibrated scales and offsets"},
     {"--dialect", "D", VALUE, AT(dialect), RESOLVES | ON(DUMP),
      "mindspore, pytorch, onnx, caffe or tensorflow; else all"},
@@ -60,6 +65,25 @@ static const struct option {
      "calib, retrain, record, layers, json-calib, json-retrain, json-syntax"},
     {"-o", "DIR", VALUE, AT(out), ON(COMPILE) | ON(IMAGE),
      "where the tables go (default: here); of image: the file"},
+    {"-o", "FILE", VALUE, AT(calib.out), CALIB,
+     "the record (default: record.txt; -: standard output)"},
+    {"--data", "DIR", VALUE, AT(calib.data), ON(CALIBRATE),
+     "layer inputs as .npy files (docs/calibrate.md)"},
+    {"-j", "N", VALUE, AT(calib.threads), CALIB, "layers at once (default: 1)"},
+    {"--report", "FILE", VALUE, AT(calib.report), CALIB,
+     "write what was found as JSON too"},
+    {"--allow-uncalibrated", NULL, FLAG, AT(calib.allow_uncalibrated), CALIB,
+     "leave layers without samples out of the record"},
+    {"--exact-loss", NULL, FLAG, AT(calib.exact_loss), ON(CALIBRATE),
+     "read the samples once more for exact losses"},
+    {"--stats", NULL, FLAG, AT(calib.stats), ON(CALIBRATE),
+     "print time and memory"},
+    {"--partial", "S.qobs", VALUE, AT(calib.partial), ON(CALIBRATE),
+     "these are a part of the samples: write a state for 'merge'"},
+    {"--resume", "A.qobs", VALUE, AT(calib.resume), ON(CALIBRATE),
+     "with --partial: the next round, as 'merge --again' has written"},
+    {"--again", "A.qobs", VALUE, AT(calib.again), ON(MERGE),
+     "what another round needs (default: record.txt.again.qobs)"},
     {"--prefix", "P", VALUE, AT(prefix), ON(COMPILE),
      "names begin with P (default: quant)"},
     {"--plan", "FILE", VALUE, AT(plan), ON(COMPILE),
@@ -72,7 +96,7 @@ static const struct option {
      "of the weights: onnx (default) or cmsis"},
     {"--no-words", NULL, FLAG, AT(no_words), ON(COMPILE) | ON(IMAGE),
      "leave the Ascend dequant words out"},
-    {"--require-factors", NULL, FLAG, AT(require_factors), RESOLVES,
+    {"--require-factors", NULL, FLAG, AT(require_factors), TABLES_OF,
      "an enabled layer that the record lacks is an error"},
     {"--skip-layers", "A,B", VALUE, AT(skip_layers), RESOLVES,
      "without CONFIG: layers to skip"},
@@ -174,15 +198,22 @@ static bool find_command(struct qc *qc, const char *word, struct qc_options *o)
     return false;
 }
 
-static const struct option *find_option(const char *arg, size_t len)
+/* A name may mean two things in different commands. */
+static const struct option *find_option(const char *arg, size_t len,
+                                        enum qc_command command)
 {
+    const struct option *other = NULL;
     size_t i;
 
-    for (i = 0; i < OPTION_COUNT; i++)
-        if (strlen(options[i].name) == len &&
-            memcmp(options[i].name, arg, len) == 0)
+    for (i = 0; i < OPTION_COUNT; i++) {
+        if (strlen(options[i].name) != len ||
+            memcmp(options[i].name, arg, len) != 0)
+            continue;
+        if (!command || options[i].commands & 1u << command)
             return &options[i];
-    return NULL;
+        other = &options[i];
+    }
+    return other;
 }
 
 static bool unknown_option(struct qc *qc, const char *arg, size_t len)
@@ -232,16 +263,14 @@ static bool one_option(struct qc *qc, int argc, char **argv, int *i,
     const char *arg = argv[*i], *equals = strchr(arg, '=');
     size_t len = equals ? (size_t)(equals - arg) : strlen(arg);
     const struct option *opt;
+    bool attached;
 
     if (strcmp(arg, "-h") == 0)
         return o->help = true;
     if (strncmp(arg, "-W", 2) == 0 || strncmp(arg, "-E", 2) == 0)
         return set_check(qc, argc, argv, i);
-    if (strncmp(arg, "-o", 2) == 0 && arg[2] && arg[2] != '=') {
-        o->out = arg + 2;
-        return true;
-    }
-    opt = find_option(arg, len);
+    attached = (arg[1] == 'o' || arg[1] == 'j') && arg[2] && arg[2] != '=';
+    opt = find_option(arg, attached ? 2 : len, o->command);
     if (!opt)
         return unknown_option(qc, arg, len);
     if (o->command && !(opt->commands & 1u << o->command))
@@ -252,6 +281,8 @@ static bool one_option(struct qc *qc, int argc, char **argv, int *i,
     if (opt->kind == FLAG)
         return equals ? fault("no value belongs to", opt->name, NULL)
                       : store(o, opt, NULL);
+    if (attached)
+        return store(o, opt, arg + 2);
     if (equals)
         return store(o, opt, equals + 1);
     if (++*i == argc)

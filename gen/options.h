@@ -3,7 +3,7 @@
 #ifndef QC_OPTIONS_H
 #define QC_OPTIONS_H
 
-#include "qc.h"
+#include "calibrate.h"
 
 enum qc_command {
     QC_CMD_NONE,
@@ -16,6 +16,8 @@ enum qc_command {
     QC_CMD_SCHEMA,
     QC_CMD_IMAGE,
     QC_CMD_SHOW,
+    QC_CMD_CALIBRATE,
+    QC_CMD_MERGE,
     QC_CMD_COUNT
 };
 
@@ -29,6 +31,7 @@ struct qc_options {
     bool effective, syntax_only, json, werror, require_factors, no_words;
     bool weights;
     const char *weights_form, *layout;
+    struct qc_calib_options calib;
     bool help, version;
 };
 
