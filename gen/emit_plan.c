@@ -17,9 +17,6 @@ bool qc_emit_plan(struct qc_out *o, const struct qc_tables *t)
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const levels[] = {
-    "default", "global", "common_config", "override_layer_types",
-    "layer",   "graph",  "rule",          "command line"};
 static const char *const act_algos[] = {"ifmr", "hfmg", "ulq_quantize"};
 static const char *const wts_algos[] = {"arq_quantize", "arq_retrain",
                                         "ulq_retrain", "ada_quantize"};
@@ -51,7 +48,7 @@ static void add_setting(struct qc *qc, cJSON *to, const char *name,
         return;
     j = cJSON_AddObjectToObject(to, name);
     cJSON_AddStringToObject(j, "text", text_of(qc, s->text));
-    cJSON_AddStringToObject(j, "level", levels[s->level]);
+    cJSON_AddStringToObject(j, "level", qc_level_name(s->level));
     if (s->loc.file)
         cJSON_AddStringToObject(j, "at", text_of(qc, qc_place(qc, s->loc)));
     if (s->why)

@@ -73,10 +73,6 @@ static enum form form_of(const struct qc_plan *p)
 static const char *const act_algos[] = {"ifmr", "hfmg", "ulq"};
 static const char *const wts_algos[] = {"arq", "arq_retrain", "ulq_retrain",
                                         "ada"};
-static const char *const levels[] = {
-    "default", "global", "common_config", "override_layer_types",
-    "layer",   "graph",  "rule",          "command line"};
-
 /* ---- words ---- */
 
 static const char *value_words(struct qc *qc, const struct shown *v,
@@ -301,7 +297,7 @@ static void put_setting_json(struct qc_json *j, const struct qc_plan *p,
         qc_json_bool(j, "value", s->i);
     else if (s->set)
         qc_json_int(j, "value", s->i);
-    qc_json_text(j, "level", qc_str(levels[s->level]));
+    qc_json_text(j, "level", qc_str(qc_level_name(s->level)));
     if (by)
         qc_json_text(j, "by", qc_str(by));
     if (s->why)

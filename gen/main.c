@@ -1,6 +1,7 @@
 /* quantc: the commands. Each reads its inputs, lets the stages work until one
  * has reported an error, and writes only when none has. */
 #define _POSIX_C_SOURCE 200809L
+#include "diff.h"
 #include "emit.h"
 #include "emit_weights.h"
 #include "options.h"
@@ -17,7 +18,8 @@ struct run {
     struct qc_doc *config, *record; /* null when not given */
     struct qc_model *model;
     struct qc_plan *plan;
-    bool again; /* merge: the samples are needed once more */
+    bool differs; /* diff: there is a difference */
+    bool again;   /* merge: the samples are needed once more */
 };
 
 /* ---- reading ---- */
@@ -232,7 +234,7 @@ static void check(struct run *r)
 {
     size_t i;
 
-    if (r->o->model || r->o->layers) {
+    if (r->o->model || r->o->layers || r->o->record) {
         if (r->o->arg_count > 1) {
             fputs("quantc check: one file at a time against a model\n", stderr);
             exit(QC_EXIT_USAGE);
@@ -278,6 +280,104 @@ static void layers(struct run *r)
         return;
     qc_emit_layers(o, m);
     print(r, o);
+}
+
+/* Does a file begin with these characters (behind blanks)? */
+static bool begins(const char *path, const char *with)
+{
+    char head[256] = {0};
+    FILE *f = fopen(path, "rb");
+    const char *p = head;
+
+    if (!f)
+        return false;
+    if (fread(head, 1, sizeof(head) - 1, f) == 0)
+        head[0] = '\0';
+    fclose(f);
+    while (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r' || *p == '{')
+        p++;
+    return strncmp(p, with, strlen(with)) == 0;
+}
+
+static bool diff_images(struct run *r, struct qc_out *o)
+{
+    struct qc_out *a = qc_out_new(r->qc, NULL), *b = qc_out_new(r->qc, NULL);
+
+    if (!qc_show_image(a, r->o->args[0]) || !qc_show_image(b, r->o->args[1]))
+        return false;
+    r->differs = qc_diff_texts(o, a, b) > 0;
+    return true;
+}
+
+static bool diff_json_plans(struct run *r, const struct qc_doc *a,
+                            const struct qc_doc *b, struct qc_out *o)
+{
+    struct qc_out *ta = qc_out_new(r->qc, NULL), *tb = qc_out_new(r->qc, NULL);
+
+    if (!qc_plan_text(ta, a) || !qc_plan_text(tb, b)) {
+        fputs("quantc diff: these are not two plans of quantc\n", stderr);
+        exit(QC_EXIT_USAGE);
+    }
+    r->differs = qc_diff_texts(o, ta, tb) > 0;
+    return true;
+}
+
+static bool diff_records(struct run *r, const struct qc_doc *a,
+                         const struct qc_doc *b, struct qc_out *o)
+{
+    r->differs = qc_diff_records(o, a, b) > 0;
+    return true;
+}
+
+static bool diff_configs(struct run *r, const struct qc_doc *a,
+                         const struct qc_doc *b, struct qc_out *o)
+{
+    struct qc_resolve_options ro = {0};
+    const struct qc_plan *pa, *pb;
+
+    ro.dialect = r->dialect;
+    if (!read_model(r) || qc_error_count(r->qc))
+        return false;
+    pa = qc_resolve(r->qc, a, NULL, r->model, &ro);
+    pb = qc_resolve(r->qc, b, NULL, r->model, &ro);
+    if (!pa || !pb || qc_error_count(r->qc))
+        return false;
+    r->differs = qc_diff_plans(o, pa, pb) > 0;
+    return true;
+}
+
+/* Status 1 when there is a difference, as diff(1). */
+static void diff(struct run *r)
+{
+    struct qc_out *o = qc_out_new(r->qc, NULL);
+    const char *fa = r->o->args[0], *fb = r->o->args[1];
+    bool plans = begins(fa, "\"generator\"") && begins(fb, "\"generator\"");
+    enum qc_kind kind =
+        plans ? QC_KIND_JSON_SYNTAX : qc_kind_of_word(r->o->kind);
+    struct qc_doc *a, *b;
+    bool done;
+
+    if (begins(fa, "QRTI") && begins(fb, "QRTI")) {
+        if (diff_images(r, o))
+            print(r, o);
+        return;
+    }
+    a = qc_read(r->qc, fa, kind, r->dialect, false);
+    b = qc_read(r->qc, fb, kind, r->dialect, false);
+    if (!a || !b || qc_error_count(r->qc))
+        return;
+    if ((a->kind == QC_KIND_RECORD) != (b->kind == QC_KIND_RECORD)) {
+        fputs("quantc diff: a record and a configuration\n", stderr);
+        exit(QC_EXIT_USAGE);
+    }
+    if (plans)
+        done = diff_json_plans(r, a, b, o);
+    else if (a->kind == QC_KIND_RECORD)
+        done = diff_records(r, a, b, o);
+    else
+        done = diff_configs(r, a, b, o);
+    if (done)
+        print(r, o);
 }
 
 static void calibrate(struct run *r)
@@ -346,8 +446,13 @@ static void configure(struct qc *qc, const struct qc_options *o)
 int main(int argc, char **argv)
 {
     static void (*const commands[QC_CMD_COUNT])(struct run *) = {
-        NULL, compile, check, config, explain,   layers,
-        dump, schema,  image, show,   calibrate, merge};
+        [QC_CMD_COMPILE] = compile,     [QC_CMD_CHECK] = check,
+        [QC_CMD_CONFIG] = config,       [QC_CMD_EXPLAIN] = explain,
+        [QC_CMD_LAYERS] = layers,       [QC_CMD_DUMP] = dump,
+        [QC_CMD_SCHEMA] = schema,       [QC_CMD_IMAGE] = image,
+        [QC_CMD_SHOW] = show,           [QC_CMD_DIFF] = diff,
+        [QC_CMD_CALIBRATE] = calibrate, [QC_CMD_MERGE] = merge,
+    };
     struct qc qc = {0};
     struct qc_options o = {0};
     struct run r = {0};
@@ -373,6 +478,8 @@ int main(int argc, char **argv)
     r.dialect = dialect_of(o.dialect);
     commands[o.command](&r);
     status = qc_flush(&qc);
+    if (status == QC_EXIT_OK && r.differs)
+        status = QC_EXIT_INPUT;
     if (status == QC_EXIT_OK && r.again)
         status = QC_EXIT_AGAIN;
     qc_free_all(&qc);

@@ -16,6 +16,7 @@ enum qc_command {
     QC_CMD_SCHEMA,
     QC_CMD_IMAGE,
     QC_CMD_SHOW,
+    QC_CMD_DIFF,
     QC_CMD_CALIBRATE,
     QC_CMD_MERGE,
     QC_CMD_COUNT

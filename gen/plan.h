@@ -18,6 +18,9 @@ enum qc_level {
     QC_BY_OPTION   /* the command line                                */
 };
 
+/* "common_config" ...; settings.c */
+const char *qc_level_name(enum qc_level level);
+
 /* A value and its history. `was` leads to what it overrode. */
 struct qc_setting {
     enum qc_level level;
@@ -69,7 +72,7 @@ struct qc_row {
 
 struct qc_plan {
     const struct qc_model *model;
-    const struct qc_file *config, *record; /* null when not given */
+    const struct qc_file *config, *record;        /* null when not given */
     const struct qc_doc *config_doc, *record_doc; /* the same, with values */
     enum qc_kind kind; /* of the configuration; AUTO: there is none       */
     int dialect;

@@ -210,3 +210,19 @@ const char *qc_no_int4(const struct qc_layer *layer)
                "their number is odd";
     return NULL;
 }
+
+const char *qc_level_name(enum qc_level level)
+{
+    static const char *const names[] = {
+        [QC_BY_DEFAULT] = "default",
+        [QC_BY_GLOBAL] = "global",
+        [QC_BY_COMMON] = "common_config",
+        [QC_BY_TYPE] = "override_layer_types",
+        [QC_BY_LAYER] = "layer",
+        [QC_BY_GRAPH] = "graph",
+        [QC_BY_RULE] = "rule",
+        [QC_BY_OPTION] = "command line",
+    };
+
+    return names[level];
+}

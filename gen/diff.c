@@ -1,0 +1,334 @@
+/* quantc diff: what changed between two configurations, records, plans or
+ * images, layer by layer, with the lines that did it. */
+#include "diff.h"
+
+#include "lower.h"
+#include "schema_tables.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- configurations ---- */
+
+static const struct {
+    const char *name;
+    size_t at;
+} settings[] = {
+    {"enabled",            offsetof(struct qc_row, enabled)           },
+    {"act_bits",           offsetof(struct qc_row, act_bits)          },
+    {"asymmetric",         offsetof(struct qc_row, asymmetric)        },
+    {"search_range_start", offsetof(struct qc_row, search_range_start)},
+    {"search_range_end",   offsetof(struct qc_row, search_range_end)  },
+    {"search_step",        offsetof(struct qc_row, search_step)       },
+    {"max_percentile",     offsetof(struct qc_row, max_percentile)    },
+    {"min_percentile",     offsetof(struct qc_row, min_percentile)    },
+    {"num_of_bins",        offsetof(struct qc_row, num_of_bins)       },
+    {"clip_max",           offsetof(struct qc_row, clip_max)          },
+    {"clip_min",           offsetof(struct qc_row, clip_min)          },
+    {"fixed_min",          offsetof(struct qc_row, fixed_min)         },
+    {"wts_bits",           offsetof(struct qc_row, wts_bits)          },
+    {"channel_wise",       offsetof(struct qc_row, channel_wise)      },
+    {"dmq_balancer",       offsetof(struct qc_row, dmq_balancer)      },
+    {"fuse",               offsetof(struct qc_row, fuse)              },
+};
+
+static const struct qc_setting *setting_at(const struct qc_row *row, size_t at)
+{
+    return (const struct qc_setting *)(const void *)((const char *)row + at);
+}
+
+static bool same_setting(const struct qc_setting *a, const struct qc_setting *b)
+{
+    if (!a->set || !b->set)
+        return a->set == b->set;
+    return a->i == b->i && memcmp(&a->f, &b->f, sizeof(a->f)) == 0;
+}
+
+static void put_setting(struct qc_out *o, const struct qc_setting *s)
+{
+    if (!s->set) {
+        qc_puts(o, "none");
+        return;
+    }
+    qc_printf(o, "%.*s (", QC_ARG(s->text));
+    if (s->loc.file)
+        qc_printf(o, "%.*s, ", QC_ARG(qc_place(o->qc, s->loc)));
+    qc_printf(o, "%s)", qc_level_name(s->level));
+}
+
+/* The name of a layer, once, above its first difference. */
+struct heading {
+    struct qc_out *o;
+    struct qc_str name;
+    bool printed;
+    size_t count;
+};
+
+static void begin(struct heading *h)
+{
+    if (!h->printed)
+        qc_printf(h->o, "%s\n", qc_shown(h->o->qc, h->name));
+    h->printed = true;
+    h->count++;
+}
+
+static void diff_setting(struct heading *h, const char *name,
+                         const struct qc_setting *a, const struct qc_setting *b)
+{
+    if (same_setting(a, b))
+        return;
+    begin(h);
+    qc_printf(h->o, "  %-18s ", name);
+    put_setting(h->o, a);
+    qc_puts(h->o, " -> ");
+    put_setting(h->o, b);
+    qc_puts(h->o, "\n");
+}
+
+static size_t diff_row(struct qc_out *o, const struct qc_row *a,
+                       const struct qc_row *b)
+{
+    static const char *const algos[] = {"ifmr", "hfmg", "ulq_quantize"};
+    struct heading h = {o, a->layer->name, false, 0};
+    size_t i;
+
+    if (a->act_algo != b->act_algo) {
+        begin(&h);
+        qc_printf(o, "  %-18s %s -> %s\n", "algorithm", algos[a->act_algo],
+                  algos[b->act_algo]);
+    }
+    for (i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
+        const struct qc_setting *sa = setting_at(a, settings[i].at);
+        const struct qc_setting *sb = setting_at(b, settings[i].at);
+
+        /* A skipped layer differs in that, not in what it would have been. */
+        if (i > 0 && (!a->enabled.i || !b->enabled.i))
+            break;
+        diff_setting(&h, settings[i].name, sa, sb);
+    }
+    return h.count;
+}
+
+size_t qc_diff_plans(struct qc_out *o, const struct qc_plan *a,
+                     const struct qc_plan *b)
+{
+    struct heading h = {o, QC_STR("all layers"), false, 0};
+    struct qc_map rows = {NULL, 0, 0};
+    size_t count, i;
+
+    diff_setting(&h, "batch_num", &a->batch_num, &b->batch_num);
+    diff_setting(&h, "do_fusion", &a->do_fusion, &b->do_fusion);
+    count = h.count;
+    for (i = 0; i < b->count; i++)
+        *qc_map_at(o->qc, &rows, b->rows[i].layer->name) = &b->rows[i];
+    for (i = 0; i < a->count; i++) {
+        const struct qc_row *other = qc_map_get(&rows, a->rows[i].layer->name);
+
+        if (other)
+            count += diff_row(o, &a->rows[i], other);
+    }
+    return count;
+}
+
+/* ---- records ---- */
+
+static void diff_value(struct heading *h, const char *name, size_t index,
+                       bool many, const struct qc_value *a,
+                       const struct qc_value *b)
+{
+    char label[48];
+
+    if (qc_equal(a->text, b->text) ||
+        (a->set && b->set && qc_bits_of(a->as.f) == qc_bits_of(b->as.f)))
+        return;
+    begin(h);
+    if (many)
+        snprintf(label, sizeof(label), "%s[%zu]", name, index);
+    else
+        snprintf(label, sizeof(label), "%s", name);
+    qc_printf(h->o, "  %-18s %.*s (%.*s) -> %.*s (%.*s)\n", label,
+              QC_ARG(a->text), QC_ARG(qc_place(h->o->qc, a->loc)),
+              QC_ARG(b->text), QC_ARG(qc_place(h->o->qc, b->loc)));
+}
+
+static void diff_values(struct heading *h, const char *name,
+                        const struct qc_values *a, const struct qc_values *b)
+{
+    size_t i;
+
+    if (a->count != b->count) {
+        begin(h);
+        qc_printf(h->o, "  %-18s %zu values -> %zu values\n", name, a->count,
+                  b->count);
+        return;
+    }
+    for (i = 0; i < a->count; i++)
+        diff_value(h, name, i, a->count > 1, &a->at[i], &b->at[i]);
+}
+
+static void diff_only(struct qc_out *o, struct qc_str name, const char *where)
+{
+    qc_printf(o, "%s\n  only in %s\n", qc_shown(o->qc, name), where);
+}
+
+size_t qc_diff_records(struct qc_out *o, const struct qc_doc *a,
+                       const struct qc_doc *b)
+{
+    const struct ScaleOffsetRecord *ra = a->bound, *rb = b->bound;
+    struct qc_map entries = {NULL, 0, 0}, seen = {NULL, 0, 0};
+    size_t count = 0, i;
+
+    for (i = 0; i < rb->record.count; i++)
+        *qc_map_at(o->qc, &entries, rb->record.at[i].key.text) =
+            &rb->record.at[i];
+    for (i = 0; i < ra->record.count; i++) {
+        struct qc_str key = ra->record.at[i].key.text;
+        const struct SingleLayerRecord *va = ra->record.at[i].value, *vb;
+        const struct MapFiledEntry *other = qc_map_get(&entries, key);
+        struct heading h = {o, key, false, 0};
+
+        *qc_map_at(o->qc, &seen, key) = &ra->record.at[i];
+        if (!other) {
+            diff_only(o, key, a->file->name);
+            count++;
+            continue;
+        }
+        vb = other->value;
+        if (!va || !vb)
+            continue;
+        diff_value(&h, "scale_d", 0, false, &va->scale_d, &vb->scale_d);
+        if (!qc_equal(va->offset_d.text, vb->offset_d.text))
+            diff_value(&h, "offset_d", 0, false, &va->offset_d, &vb->offset_d);
+        diff_values(&h, "scale_w", &va->scale_w, &vb->scale_w);
+        count += h.count;
+    }
+    for (i = 0; i < rb->record.count; i++) {
+        if (qc_map_get(&seen, rb->record.at[i].key.text))
+            continue;
+        diff_only(o, rb->record.at[i].key.text, b->file->name);
+        count++;
+    }
+    return count;
+}
+
+/* ---- text against text: images through show, plans as JSON trees ---- */
+
+static struct qc_str line_at(const struct qc_out *o, size_t *at)
+{
+    struct qc_str s = {o->text + *at, 0};
+
+    while (*at + s.len < o->size && s.ptr[s.len] != '\n')
+        s.len++;
+    *at += s.len + (*at + s.len < o->size);
+    return s;
+}
+
+/* Lines of an image's text by "layer, what": what stands first on the line. */
+static void index_lines(struct qc *qc, const struct qc_out *o,
+                        struct qc_map *map)
+{
+    struct qc_str layer = QC_STR("image");
+    size_t at = 0;
+
+    while (at < o->size) {
+        struct qc_str line = line_at(o, &at), *copy, key;
+        size_t n = 2;
+
+        if (line.len && line.ptr[0] != ' ')
+            layer = line;
+        if (line.len < 3 || line.ptr[0] != ' ')
+            continue;
+        while (n < line.len && line.ptr[n] != ' ')
+            n++;
+        key = qc_format(qc, "%.*s\n%.*s", QC_ARG(layer), (int)n, line.ptr);
+        copy = qc_alloc(qc, sizeof(*copy));
+        *copy = line;
+        *qc_map_at(qc, map, key) = copy;
+    }
+}
+
+static size_t diff_lines(struct qc_out *o, const struct qc_out *a,
+                         const struct qc_map *b, char mark, bool changes)
+{
+    struct heading h = {o, QC_STR("image"), false, 0};
+    size_t at = 0, count = 0;
+
+    while (at < a->size) {
+        struct qc_str line = line_at(a, &at);
+        const struct qc_str *other;
+        size_t n = 2;
+
+        if (line.len && line.ptr[0] != ' ')
+            h = (struct heading){o, line, false, 0};
+        if (line.len < 3 || line.ptr[0] != ' ')
+            continue;
+        while (n < line.len && line.ptr[n] != ' ')
+            n++;
+        other = qc_map_get(b, qc_format(o->qc, "%.*s\n%.*s", QC_ARG(h.name),
+                                        (int)n, line.ptr));
+        if (other ? !changes || qc_equal(*other, line) : false)
+            continue;
+        begin(&h);
+        count++;
+        qc_printf(o, "%c%.*s\n", mark, QC_ARG(line));
+        if (other)
+            qc_printf(o, "+%.*s\n", QC_ARG(*other));
+    }
+    return count;
+}
+
+size_t qc_diff_texts(struct qc_out *o, const struct qc_out *a,
+                     const struct qc_out *b)
+{
+    struct qc_map ia = {NULL, 0, 0}, ib = {NULL, 0, 0};
+
+    index_lines(o->qc, a, &ia);
+    index_lines(o->qc, b, &ib);
+    return diff_lines(o, a, &ib, '-', true) + diff_lines(o, b, &ia, '+', false);
+}
+
+/* Scalars below a node, as "  path  value". */
+static void put_paths(struct qc_out *o, const struct qc_node *n,
+                      struct qc_str path, unsigned depth)
+{
+    const struct qc_node *c;
+    size_t i = 0;
+
+    if (n->kind != QC_GROUP && n->kind != QC_LIST) {
+        qc_printf(o, "  %.*s  %.*s\n", QC_ARG(path), QC_ARG(n->text));
+        return;
+    }
+    for (c = n->first; c && depth < QC_MAX_DEPTH; c = c->next, i++) {
+        struct qc_str below =
+            n->kind == QC_LIST
+                ? qc_format(o->qc, "%.*s[%zu]", QC_ARG(path), i)
+                : qc_format(o->qc, "%.*s%s%.*s", QC_ARG(path),
+                            path.len ? "." : "", QC_ARG(c->name));
+
+        if (!qc_equalz(c->name, "layers"))
+            put_paths(o, c, below, depth + 1);
+    }
+}
+
+bool qc_plan_text(struct qc_out *o, const struct qc_doc *plan)
+{
+    const struct qc_node *layers, *l, *name;
+
+    if (!plan->root || plan->root->kind != QC_GROUP)
+        return false;
+    layers = qc_child(plan->root, "layers");
+    if (!layers || layers->kind != QC_LIST ||
+        !qc_child(plan->root, "generator"))
+        return false;
+    qc_puts(o, "plan\n");
+    put_paths(o, plan->root, (struct qc_str){"", 0}, 0);
+    for (l = layers->first; l; l = l->next) {
+        name = l->kind == QC_GROUP ? qc_child(l, "name") : NULL;
+        if (!name)
+            return false;
+        qc_printf(o, "%s\n", qc_shown(o->qc, name->text));
+        put_paths(o, l, (struct qc_str){"", 0}, 0);
+    }
+    return true;
+}

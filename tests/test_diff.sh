@@ -1,0 +1,49 @@
+#!/bin/sh
+# What changed, and which line did it: configurations, records, plans, images.
+. "$(dirname "$0")/lib.sh"
+
+d=$PWD/examples/digits
+cd "$work" || exit 1
+cp $d/quant.cfg a.cfg
+sed 's/search_step : 0.01/search_step : 0.02/; s/channel_wise : true/channel_wise : false/' a.cfg >b.cfg
+m="--model $d/model.onnx"
+says() { # says PATTERN COMMAND...: status 1, and the output has the pattern
+    p=$1
+    shift
+    "$@" >said 2>&1
+    [ $? = 1 ] && grep -qE "$p" said
+}
+# shellcheck disable=SC2086
+{
+ok "equal configurations: status 0, no output" sh -c 'test -z "$("$0" diff a.cfg a.cfg $1)"' "$QUANTC" "$m"
+ok "a step" says '^  search_step +0.01 \(a.cfg:11, common_config\) -> 0.02 \(b.cfg:11, common_config\)' "$QUANTC" diff a.cfg b.cfg $m
+ok "under its layer" says '^conv1$' "$QUANTC" diff a.cfg b.cfg $m
+ok "channel_wise" says '^  channel_wise +true .* -> false' "$QUANTC" diff a.cfg b.cfg $m
+ok "a layer that is not concerned" sh -c '! "$0" diff a.cfg b.cfg $1 | grep -q "^fc$"' "$QUANTC" "$m"
+fails 1 "faulty configuration" sh -c 'echo "x" >bad.cfg; "$0" diff a.cfg bad.cfg $1' "$QUANTC" "$m"
+ok "forms may differ" says 'algorithm +ifmr -> ulq_quantize' "$QUANTC" diff a.cfg $d/config.json $m
+
+cp $d/record.txt a.txt
+sed '6s/: .*/: 0.5/; 3s/offset/offset/' a.txt >b.txt
+awk '/"pw"/ { sub("pw", "px") } { print }' b.txt >c.txt
+ok "equal records" "$QUANTC" diff a.txt a.txt
+ok "a scale of a record" says '^  scale_w\[0\] +[0-9.]+ \(a.txt:6\) -> 0.5 \(b.txt:6\)' "$QUANTC" diff a.txt b.txt
+ok "a layer of one record only" says 'only in c.txt' "$QUANTC" diff a.txt c.txt
+fails 2 "a record and a configuration" "$QUANTC" diff a.txt a.cfg
+fails 3 "a missing file" "$QUANTC" diff a.txt none.txt
+
+"$QUANTC" compile a.cfg $m --record a.txt -o A --plan A/plan.json 2>/dev/null
+sed '3s/true/false/' b.cfg >e.cfg
+"$QUANTC" compile a.cfg $m --record b.txt -o B --plan B/plan.json 2>/dev/null
+"$QUANTC" image a.cfg $m --record a.txt -o A/quant.img 2>/dev/null
+"$QUANTC" image a.cfg $m --record b.txt -o B/quant.img 2>/dev/null
+ok "equal images" "$QUANTC" diff A/quant.img A/quant.img
+ok "images" says '^\+  scale_w .*0.5' "$QUANTC" diff A/quant.img B/quant.img
+if [ -f A/plan.json ]; then
+    ok "equal plans" "$QUANTC" diff A/plan.json A/plan.json
+    ok "plans" says 'scale_w_bits\[0\] .*0x3F000000' "$QUANTC" diff A/plan.json B/plan.json
+else
+    skip 2 "quantc was built without cJSON"
+fi
+}
+finish
