@@ -17,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PIECE 16384u /* samples read at once */
+#define PIECE       16384u /* samples read at once            */
+#define STATE_ALIGN 8u /* what the searches ask for; 32-bit hosts give less */
 
 /* What a thread owns. */
 struct desk {
@@ -52,6 +53,13 @@ static uint32_t bits_of(float f)
 uint32_t qc_calib_ratio_count(const struct qc_search *s)
 {
     return qrt_ifmr_f32_ratio_count(s->range_start, s->range_end, s->step);
+}
+
+void *qc_calib_state(struct qc *qc, size_t size)
+{
+    char *p = qc_alloc(qc, size + STATE_ALIGN);
+
+    return p + (STATE_ALIGN - (uintptr_t)p % STATE_ALIGN) % STATE_ALIGN;
 }
 
 static bool fault(struct qc_calib_layer *l, enum qc_fault_kind kind,
@@ -152,27 +160,32 @@ static bool take_ifmr(struct qc_calib_layer *l, void *context,
     return st == QRT_OK || status_fault(l, file, st);
 }
 
+enum qrt_status qc_calib_start(const struct qc_search *s, bool exact_loss,
+                               float *ratios, void *state, size_t size)
+{
+    struct qrt_ifmr_f32_config cfg = {0};
+
+    cfg.bits = s->act_bits;
+    cfg.asymmetric = s->asymmetric != 0;
+    cfg.exact_loss = exact_loss;
+    cfg.ratio_count = qc_calib_ratio_count(s);
+    cfg.ratios = ratios;
+    cfg.max_percentile = s->max_percentile;
+    cfg.min_percentile = s->min_percentile;
+    qrt_ifmr_f32_ratios(s->range_start, s->step, cfg.ratio_count, ratios);
+    return qrt_ifmr_f32_init(state, size, &cfg);
+}
+
 static bool start_ifmr(struct run *r, struct desk *k, struct qc_calib_layer *l)
 {
-    const struct qc_search *s = &l->search;
-    struct qrt_ifmr_f32_config cfg = {0};
     enum qrt_status st;
 
-    if (l->stage == QC_WAITING) {
+    if (l->stage == QC_WAITING)
         st = qrt_ifmr_f32_load(k->state, k->state_size,
                                (const uint8_t *)l->state.ptr, l->state.len);
-    } else {
-        cfg.bits = s->act_bits;
-        cfg.asymmetric = s->asymmetric != 0;
-        cfg.exact_loss = r->calib->exact_loss != 0;
-        cfg.ratio_count = qc_calib_ratio_count(s);
-        cfg.ratios = k->ratios;
-        cfg.max_percentile = s->max_percentile;
-        cfg.min_percentile = s->min_percentile;
-        qrt_ifmr_f32_ratios(s->range_start, s->step, cfg.ratio_count,
-                            k->ratios);
-        st = qrt_ifmr_f32_init(k->state, k->state_size, &cfg);
-    }
+    else
+        st = qc_calib_start(&l->search, r->calib->exact_loss != 0, k->ratios,
+                            k->state, k->state_size);
     return st == QRT_OK || status_fault(l, NULL, st);
 }
 
@@ -494,7 +507,7 @@ static void furnish(struct run *r, unsigned threads)
         if (ratios) {
             k->ratios = qc_alloc(qc, ratios * sizeof(*k->ratios));
             k->state_size = qrt_ifmr_f32_state_size(ratios);
-            k->state = qc_alloc(qc, k->state_size);
+            k->state = qc_calib_state(qc, k->state_size);
         }
         if (bins) {
             k->counts = qc_alloc(qc, bins * sizeof(*k->counts));

@@ -13,6 +13,8 @@
 #include "out.h"
 #include "plan.h"
 
+#include "qrt.h"
+
 /* What is looked for in one layer: all of it travels in state files, and has
  * to be the same in all shards. partial.c lists the fields. */
 struct qc_search {
@@ -148,6 +150,11 @@ bool qc_calib_ulq(const struct qc_search *s, float max, float min,
 bool qc_calib_take(const struct qc_search *s, const void *result,
                    struct qc_found *f);
 uint32_t qc_calib_ratio_count(const struct qc_search *s);
+/* Begins a search. ratios: [qc_calib_ratio_count] of scratch. */
+enum qrt_status qc_calib_start(const struct qc_search *s, bool exact_loss,
+                               float *ratios, void *state, size_t size);
+/* Memory for a state of a search. */
+void *qc_calib_state(struct qc *qc, size_t size);
 
 /* ---- partial.c ---- */
 

@@ -3,7 +3,6 @@
  * samples and the configuration only: no paths, no times, no shards. */
 #include "calibrate.h"
 
-#include <math.h>
 #include <string.h>
 
 static float float_of(uint32_t bits)

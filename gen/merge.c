@@ -29,7 +29,8 @@ struct merge {
     size_t count;
     struct qc_calib *all; /* what comes out */
     struct trouble *trouble;
-    void **into, **from; /* [threads] states */
+    void **into, **from; /* [threads] states     */
+    float **ratios;      /* [threads] candidates */
     size_t state_size;
     pthread_mutex_t lock; /* of the arena */
 };
@@ -115,6 +116,19 @@ static bool trouble(struct merge *m, size_t layer, size_t shard, int kind)
     return false;
 }
 
+/* Whether a state searches what the layer's description says. */
+static bool fits(struct merge *m, unsigned worker, size_t layer)
+{
+    enum qrt_ifmr_f32_field field;
+
+    if (qc_calib_start(&m->all->layers[layer].search, m->all->exact_loss != 0,
+                       m->ratios[worker], m->from[worker],
+                       m->state_size) != QRT_OK)
+        return false;
+    field = qrt_ifmr_f32_compare(m->into[worker], m->from[worker]);
+    return field == QRT_IFMR_F32_SAME || field == QRT_IFMR_F32_STAGE;
+}
+
 /* The samples of a shard into the state of all. */
 static bool add_shard(struct merge *m, unsigned worker, size_t layer,
                       size_t shard, bool first)
@@ -127,7 +141,7 @@ static bool add_shard(struct merge *m, unsigned worker, size_t layer,
     if (st != QRT_OK)
         return trouble(m, layer, shard, DAMAGED);
     if (first)
-        return true;
+        return fits(m, worker, layer) || trouble(m, layer, shard, DAMAGED);
     st = qrt_ifmr_f32_merge(m->into[worker], into);
     return st == QRT_OK ||
            trouble(m, layer, shard, st == QRT_ERR_FULL ? FULL : OTHER_ROUND);
@@ -225,9 +239,11 @@ static void prepare(struct merge *m, unsigned threads)
     m->state_size = qrt_ifmr_f32_state_size(ratios);
     m->into = qc_alloc(m->qc, threads * sizeof(*m->into));
     m->from = qc_alloc(m->qc, threads * sizeof(*m->from));
+    m->ratios = qc_alloc(m->qc, threads * sizeof(*m->ratios));
     for (t = 0; t < threads; t++) {
-        m->into[t] = qc_alloc(m->qc, m->state_size);
-        m->from[t] = qc_alloc(m->qc, m->state_size);
+        m->into[t] = qc_calib_state(m->qc, m->state_size);
+        m->from[t] = qc_calib_state(m->qc, m->state_size);
+        m->ratios[t] = qc_alloc(m->qc, ratios * sizeof(**m->ratios));
     }
 }
 

@@ -15,6 +15,7 @@
 
 #include "lower.h"
 
+#include <math.h>
 #include <string.h>
 
 #define VERSION    1u
@@ -259,6 +260,15 @@ static void get_scales(struct reader *r, struct qc_search *s)
         s->scale_w[i] = get32(r);
         require(r, s->scale_w[i] > 0 && s->scale_w[i] < 0x7F800000u);
     }
+}
+
+static void check_found(struct reader *r, const struct qc_found *f)
+{
+    require(r, f->scale_bits > 0 && f->scale_bits < 0x7F800000u);
+    require(r, f->offset >= -32768 && f->offset <= 32767);
+    require(r, is_flag(f->degenerate) && f->candidates <= 65535);
+    require(r, isfinite(f->loss) && isfinite(f->loss_error));
+    require(r, isfinite(f->gap) && isfinite(f->clipped));
 }
 
 static void get_layer(struct reader *r, struct qc_calib_layer *l)
