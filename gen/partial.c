@@ -288,8 +288,7 @@ static void get_layer(struct reader *r, struct qc_calib_layer *l)
         l->state = get_text(r);
     if (l->stage == QC_FOUND) {
         get_fields(r, &l->found, found_fields, FOUND_FIELDS);
-        require(r,
-                l->found.scale_bits > 0 && l->found.scale_bits < 0x7F800000u);
+        check_found(r, &l->found);
     }
     check_search(r, &l->search);
 }
