@@ -24,6 +24,12 @@ void qc_put_upper(struct qc_out *o, const char *z);
 /* The joins of all layers, behind their edges. */
 void qc_emit_joins(struct qc_out *o, const struct qc_tables *t);
 
+/* ---- emit_selftest.c ---- */
+
+/* What qrt_selftest compares on the board: follows the tables. words: as in
+ * qc_emit_source. */
+void qc_emit_selftest(struct qc_out *o, const struct qc_tables *t, bool words);
+
 /* ---- emit_image.c ---- */
 
 /* The deployment image of runtime/qrt_image.h. False (reported) when it would

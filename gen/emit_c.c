@@ -233,9 +233,12 @@ void qc_emit_header(struct qc_out *o, const struct qc_tables *t)
     qc_printf(o, "extern const struct qrt_layer %s_layers[", t->prefix);
     qc_put_upper(o, t->prefix);
     qc_printf(o,
-              "_LAYER_COUNT];\nextern const struct qrt_tables %s_tables;\n\n"
-              "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
+              "_LAYER_COUNT];\nextern const struct qrt_tables %s_tables;\n",
               t->prefix);
+    if (t->selftest)
+        qc_printf(o, "extern const struct qrt_selftest_tables %s_selftest;\n",
+                  t->prefix);
+    qc_puts(o, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }
 
 /* ---- recipe blocks ---- */
@@ -705,6 +708,8 @@ void qc_emit_source(struct qc_out *o, const struct qc_tables *t, bool words)
     qc_emit_joins(o, t);
     put_rows(o, t);
     put_root(o, t);
+    if (t->selftest)
+        qc_emit_selftest(o, t, words);
 }
 
 /* ---- the depfile ---- */

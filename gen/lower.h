@@ -89,6 +89,7 @@ struct qc_tables {
     struct qc_blocks arq, ifmr, hfmg, ulq;
     struct qc_ratios *ratios;
     size_t ratio_count;
+    bool selftest; /* with vectors for qrt_selftest          */
 };
 
 struct qc_lower_options {

@@ -201,8 +201,10 @@ static void compile(struct run *r)
 {
     struct qc_tables *t = lowered(r, "compile");
 
-    if (t)
-        write_tables(r, t);
+    if (!t)
+        return;
+    t->selftest = r->o->selftest;
+    write_tables(r, t);
 }
 
 static void image(struct run *r)

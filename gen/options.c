@@ -95,6 +95,8 @@ static const struct option {
      "decimal, string or incbin (default: by size)"},
     {"--layout", "L", VALUE, AT(layout), ON(COMPILE),
      "of the weights: onnx (default) or cmsis"},
+    {"--selftest", NULL, FLAG, AT(selftest), ON(COMPILE),
+     "add vectors that qrt_selftest runs on the board"},
     {"--no-words", NULL, FLAG, AT(no_words), ON(COMPILE) | ON(IMAGE),
      "leave the Ascend dequant words out"},
     {"--require-factors", NULL, FLAG, AT(require_factors), TABLES_OF,

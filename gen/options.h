@@ -30,7 +30,7 @@ struct qc_options {
     const char *skip_layers, *batch_num, *activation_offset;
     const char *dialect, *compat, *max_errors, *diag;
     bool effective, syntax_only, json, werror, require_factors, no_words;
-    bool weights;
+    bool weights, selftest;
     const char *weights_form, *layout;
     struct qc_calib_options calib;
     bool help, version;

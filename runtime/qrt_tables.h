@@ -190,4 +190,27 @@ struct qrt_tables {
                                        by byte value                        */
 };
 
+/* What `quantc compile --selftest` adds: inputs, and what the kernels give for
+ * them. qrt_selftest.h runs them on the board. */
+#define QRT_SELFTEST_INPUTS   12
+#define QRT_SELFTEST_CHANNELS 4 /* at most tried of a layer */
+
+struct qrt_selftest_layer {
+    uint32_t digest;        /* qrt_selftest_digest of the layer's row       */
+    uint32_t channels;      /* of the weights that are tried, [0, 4]        */
+    int32_t frac;           /* x is Q(frac)                                 */
+    int32_t real_frac;      /* real is Q(real_frac)                         */
+    const int32_t *x;       /* [12] inputs of the layer                     */
+    const int32_t *acc;     /* [12] accumulators                            */
+    const int16_t *codes;   /* [12] x quantized; null: not compared         */
+    const int16_t *requant; /* [channels][12] acc requantized; or null      */
+    const int32_t *real;    /* [channels][12] acc dequantized; or null      */
+};
+
+struct qrt_selftest_tables {
+    uint64_t hash;        /* of the tables they belong to                   */
+    uint32_t layer_count; /*                                                */
+    const struct qrt_selftest_layer *layers; /* [layer_count]               */
+};
+
 #endif
