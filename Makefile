@@ -49,6 +49,13 @@ endif
 GEN_SRC    := $(filter-out gen/main.c gen/schemac.c,$(wildcard gen/*.c))
 RT_SRC     := $(filter-out %_f32.c $(wildcard runtime/*ascend*.c),$(wildcard runtime/*.c))
 RT_F32_SRC := $(wildcard runtime/*_f32.c)
+# The Ascend backend wants a hosted Linux, and nothing of the vendor.
+RT_ASCEND_SRC := $(wildcard runtime/*ascend*.c)
+ifneq ($(QRT_OFFLOAD),0)
+ifneq ($(findstring linux,$(shell $(TARGET_CC) -dumpmachine 2>/dev/null)),)
+RT_ASCEND_LIB := $(TARGET_BUILD)/libquantrt-ascend.a
+endif
+endif
 TEST_SRC   := $(wildcard tests/test_*.c)
 PROTO_SRC  := $(wildcard proto/*.proto)
 
@@ -61,11 +68,12 @@ GEN_OBJ   := $(GEN_SRC:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/schema_tables.o $(GRAM
 GEN_OBJ   := $(filter-out $(BUILD)/obj/gen/schemac%.o,$(GEN_OBJ))
 RT_OBJ    := $(RT_SRC:%.c=$(TARGET_BUILD)/obj/%.o)
 RT_F32_OBJ := $(RT_F32_SRC:%.c=$(TARGET_BUILD)/obj/%.o)
+RT_ASCEND_OBJ := $(RT_ASCEND_SRC:%.c=$(TARGET_BUILD)/obj/%.o)
 # quantc links the same kernels, built for the host.
 HOST_RT    := $(if $(filter $(BUILD),$(TARGET_BUILD)),$(BUILD)/libquantrt.a,$(BUILD)/host/libquantrt.a)
 
 all: deps-look $(BUILD)/quantc runtime ## build quantc and the runtime libraries
-runtime: $(TARGET_BUILD)/libquantrt.a $(TARGET_BUILD)/libquantrt-f32.a ## build only the runtime, for TARGET_CC
+runtime: $(TARGET_BUILD)/libquantrt.a $(TARGET_BUILD)/libquantrt-f32.a $(RT_ASCEND_LIB) ## build only the runtime, for TARGET_CC
 
 # ---- quantc ----
 
@@ -124,6 +132,10 @@ $(TARGET_BUILD)/obj/runtime/%.o: runtime/%.c
 	@mkdir -p $(@D)
 	$(TARGET_CC) $(WARN_RT) $(TARGET_CFLAGS) -ffunction-sections -fdata-sections -DQRT_OFFLOAD=$(QRT_OFFLOAD) $(PATHMAP) -Iruntime -MMD -MP -c $< -o $@
 
+$(RT_ASCEND_OBJ): $(TARGET_BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(TARGET_CC) $(filter-out -ffreestanding -fno-builtin,$(WARN_RT)) $(TARGET_CFLAGS) -D_POSIX_C_SOURCE=200809L -DQRT_OFFLOAD=$(QRT_OFFLOAD) $(PATHMAP) -Iruntime -MMD -MP -c $< -o $@
+
 F32_CFLAGS ?= -O3 -ffp-contract=off -fno-trapping-math
 # A histogram that gcc vectorises is 4 to 9 times slower.
 $(TARGET_BUILD)/obj/runtime/ifmr_hist_f32.o: F32_CFLAGS := -O2 -ffp-contract=off -fno-tree-vectorize -fno-tree-slp-vectorize
@@ -133,6 +145,10 @@ $(TARGET_BUILD)/libquantrt.a: $(RT_OBJ)
 	$(TARGET_AR) rcD $@ $^
 
 $(TARGET_BUILD)/libquantrt-f32.a: $(RT_F32_OBJ)
+	@rm -f $@
+	$(TARGET_AR) rcD $@ $^
+
+$(TARGET_BUILD)/libquantrt-ascend.a: $(RT_ASCEND_OBJ)
 	@rm -f $@
 	$(TARGET_AR) rcD $@ $^
 
