@@ -2,7 +2,10 @@
  *
  * Nothing else in the compiler calls malloc or free. Running out of memory is
  * the one fault that cannot be collected and reported later, so it prints and
- * exits here. */
+ * exits here.
+ *
+ * With QC_ARENA_EXACT every allocation is a block of its own: a sanitizer then
+ * sees a step beyond it, and a test can make each one fail. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
 #include "qc.h"
 
@@ -33,11 +36,37 @@ struct qc_block {
     union any data[];
 };
 
-static void out_of_memory(void)
+void qc_out_of_memory(void)
 {
     fputs("quantc: out of memory\n", stderr);
     exit(QC_EXIT_FATAL);
 }
+
+void *qc_need(size_t size)
+{
+    void *p = malloc(size);
+
+    if (!p)
+        qc_out_of_memory();
+    return p;
+}
+
+#ifdef QC_ARENA_EXACT
+
+void *qc_alloc(struct qc *qc, size_t size)
+{
+    struct qc_block *b = NULL;
+
+    if (size <= SIZE_MAX / 2)
+        b = calloc(1, sizeof(*b) + size);
+    if (!b)
+        qc_out_of_memory();
+    b->next = qc->blocks;
+    qc->blocks = b;
+    return b->data;
+}
+
+#else
 
 /* Fresh pages, which are zero, aligned so that huge ones fit. */
 static struct qc_block *map_block(size_t total)
@@ -64,7 +93,7 @@ static struct qc_block *new_block(struct qc *qc, size_t size)
     struct qc_block *b;
 
     if (size > SIZE_MAX / 2)
-        out_of_memory();
+        qc_out_of_memory();
     if (!qc->blocks && total <= FIRST_BLOCK) {
         total = FIRST_BLOCK;
         b = calloc(1, total);
@@ -75,7 +104,7 @@ static struct qc_block *new_block(struct qc *qc, size_t size)
         b = map_block(total);
     }
     if (!b)
-        out_of_memory();
+        qc_out_of_memory();
     b->size = total - sizeof(*b);
     b->next = qc->blocks;
     qc->blocks = b;
@@ -89,7 +118,7 @@ void *qc_alloc(struct qc *qc, size_t size)
     char *p;
 
     if (size > SIZE_MAX - ALIGN)
-        out_of_memory();
+        qc_out_of_memory();
     need = (size + ALIGN - 1) / ALIGN * ALIGN;
     if (!b || b->size - b->used < need)
         b = new_block(qc, need);
@@ -97,6 +126,8 @@ void *qc_alloc(struct qc *qc, size_t size)
     b->used += need;
     return p;
 }
+
+#endif
 
 void *qc_grow(struct qc *qc, void *old, size_t count, size_t *room, size_t size)
 {
@@ -106,7 +137,7 @@ void *qc_grow(struct qc *qc, void *old, size_t count, size_t *room, size_t size)
     if (count < *room)
         return old;
     if (want > SIZE_MAX / size)
-        out_of_memory();
+        qc_out_of_memory();
     p = qc_alloc(qc, want * size);
     if (count)
         memcpy(p, old, count * size);
@@ -137,7 +168,7 @@ struct qc_str qc_vformat(struct qc *qc, const char *fmt, va_list ap)
     va_copy(again, ap);
     len = vsnprintf(NULL, 0, fmt, ap);
     if (len < 0)
-        out_of_memory();
+        qc_out_of_memory();
     p = qc_alloc(qc, (size_t)len + 1);
     vsnprintf(p, (size_t)len + 1, fmt, again);
     va_end(again);

@@ -115,6 +115,8 @@ enum qc_exit qc_flush(struct qc *qc)
         f->kept = 0;
     }
     fflush(stderr);
+    if (qc->out_of_memory)
+        return QC_EXIT_FATAL;
     if (qc->io_failed)
         return QC_EXIT_IO;
     return errors ? QC_EXIT_INPUT : QC_EXIT_OK;

@@ -286,11 +286,14 @@ static void add_results(struct qc *qc, const struct qc_file *f, cJSON *rules,
 
 bool qc_sarif_diags(struct qc *qc)
 {
-    cJSON *log = cJSON_CreateObject(), *run = cJSON_CreateObject();
-    cJSON *driver, *rules, *results;
+    cJSON_Hooks hooks = {qc_need, free};
+    cJSON *log, *run, *driver, *rules, *results;
     const struct qc_file *f;
     char *text;
 
+    cJSON_InitHooks(&hooks);
+    log = cJSON_CreateObject();
+    run = cJSON_CreateObject();
     cJSON_AddStringToObject(log, "$schema",
                             "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/"
                             "schemas/sarif-schema-2.1.0.json");
@@ -306,10 +309,8 @@ bool qc_sarif_diags(struct qc *qc)
     for (f = qc->files; f; f = f->next)
         add_results(qc, f, rules, results);
     text = cJSON_Print(log);
-    if (!text) {
-        fputs("quantc: out of memory\n", stderr);
-        exit(QC_EXIT_FATAL);
-    }
+    if (!text)
+        qc_out_of_memory();
     fprintf(stderr, "%s\n", text);
     cJSON_free(text);
     cJSON_Delete(log);

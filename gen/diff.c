@@ -114,7 +114,7 @@ size_t qc_diff_plans(struct qc_out *o, const struct qc_plan *a,
                      const struct qc_plan *b)
 {
     struct heading h = {o, QC_STR("all layers"), false, 0};
-    struct qc_map rows = {NULL, 0, 0};
+    struct qc_map rows = {0};
     size_t count, i;
 
     diff_setting(&h, "batch_num", &a->batch_num, &b->batch_num);
@@ -176,7 +176,7 @@ size_t qc_diff_records(struct qc_out *o, const struct qc_doc *a,
                        const struct qc_doc *b)
 {
     const struct ScaleOffsetRecord *ra = a->bound, *rb = b->bound;
-    struct qc_map entries = {NULL, 0, 0}, seen = {NULL, 0, 0};
+    struct qc_map entries = {0}, seen = {0};
     size_t count = 0, i;
 
     for (i = 0; i < rb->record.count; i++)
@@ -281,7 +281,7 @@ static size_t diff_lines(struct qc_out *o, const struct qc_out *a,
 size_t qc_diff_texts(struct qc_out *o, const struct qc_out *a,
                      const struct qc_out *b)
 {
-    struct qc_map ia = {NULL, 0, 0}, ib = {NULL, 0, 0};
+    struct qc_map ia = {0}, ib = {0};
 
     index_lines(o->qc, a, &ia);
     index_lines(o->qc, b, &ib);

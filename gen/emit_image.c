@@ -243,7 +243,7 @@ static void put_header(struct qc_out *o, const struct qc_tables *t)
 
 bool qc_emit_image(struct qc_out *o, const struct qc_tables *t, bool words)
 {
-    struct qc_map entries = {NULL, 0, 0};
+    struct qc_map entries = {0};
     uint32_t layers, by_name;
     size_t i;
 

@@ -173,11 +173,14 @@ static void add_input(struct qc *qc, cJSON *to, const char *role,
 
 bool qc_emit_plan(struct qc_out *o, const struct qc_tables *t)
 {
+    cJSON_Hooks hooks = {qc_need, free};
     struct qc *qc = o->qc;
-    cJSON *root = cJSON_CreateObject(), *inputs, *layers;
+    cJSON *root, *inputs, *layers;
     char *text;
     size_t i;
 
+    cJSON_InitHooks(&hooks);
+    root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "generator", "quantc " QC_VERSION);
     cJSON_AddNumberToObject(root, "tables_version", QRT_TABLES_VERSION);
     cJSON_AddStringToObject(root, "hash", hex64(qc, t->hash));
@@ -190,10 +193,8 @@ bool qc_emit_plan(struct qc_out *o, const struct qc_tables *t)
     for (i = 0; i < t->count; i++)
         cJSON_AddItemToArray(layers, layer_json(qc, t, &t->rows[i]));
     text = cJSON_Print(root);
-    if (text) {
-        qc_puts(o, text);
-        qc_puts(o, "\n");
-    }
+    qc_puts(o, text ? text : "");
+    qc_puts(o, "\n");
     cJSON_free(text);
     cJSON_Delete(root);
     return text != NULL;

@@ -2,17 +2,9 @@
  * messages about characters, words and numbers that JSON does not have. */
 #include "json_reader.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "gram/json.tab.h"
-
-void json_out_of_memory(void)
-{
-    fputs("quantc: out of memory\n", stderr);
-    exit(QC_EXIT_FATAL);
-}
 
 /* ---- places and text ---- */
 

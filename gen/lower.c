@@ -385,10 +385,7 @@ struct qc_tables *qc_lower(struct qc *qc, const struct qc_plan *plan,
                            const struct qc_lower_options *o)
 {
     struct qc_tables *t = qc_alloc(qc, sizeof(*t));
-    struct ratio_cache cache = {
-        {NULL, 0, 0},
-        0
-    };
+    struct ratio_cache cache = {0};
     size_t before = qc_error_count(qc), i;
 
     t->plan = plan;

@@ -1,12 +1,17 @@
 /* Output files: written to a temporary name beside the target, flushed,
  * and renamed only when everything of a run has succeeded. A file whose
- * content stays the same is left alone, time stamp included. */
+ * content stays the same is left alone, time stamp included.
+ *
+ * All memory is there before the first temporary is, so running out of it
+ * leaves nothing behind; signals that would end the run wait until it has
+ * either all of its outputs or none of them. */
 #define _XOPEN_SOURCE 700
 #include "out.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +83,7 @@ static bool write_all(int fd, const char *p, size_t n)
 
         if (done < 0 && errno == EINTR)
             continue;
-        if (done < 0)
+        if (done <= 0)
             return false;
         p += done;
         n -= (size_t)done;
@@ -89,26 +94,44 @@ static bool write_all(int fd, const char *p, size_t n)
 static bool same_content(const char *path, const struct qc_out *o)
 {
     struct stat st;
-    FILE *f;
     bool same = true;
     size_t at = 0;
     char buf[16384];
+    int fd;
 
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) ||
         (uint64_t)st.st_size != o->size)
         return false;
-    f = fopen(path, "rb");
-    if (!f)
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return false;
     while (same && at < o->size) {
-        size_t got = fread(buf, 1, sizeof(buf), f);
+        ssize_t got = read(fd, buf, sizeof(buf));
 
-        same = got > 0 && got <= o->size - at &&
-               memcmp(buf, o->text + at, got) == 0;
-        at += got;
+        if (got < 0 && errno == EINTR)
+            continue;
+        same = got > 0 && (size_t)got <= o->size - at &&
+               memcmp(buf, o->text + at, (size_t)got) == 0;
+        at += same ? (size_t)got : 0;
     }
-    fclose(f);
+    close(fd);
     return same;
+}
+
+/* Standard output; a device or a pipe: they take the text as it is. */
+static bool write_directly(struct qc_out *o)
+{
+    const char *path = o->path ? o->path : "standard output";
+    int fd = o->path ? open(o->path, O_WRONLY | O_CLOEXEC) : STDOUT_FILENO;
+    bool ok = fd >= 0 && write_all(fd, o->text, o->size);
+
+    if (!ok)
+        qc_io_error(o->qc, path, "write", errno);
+    if (o->path && fd >= 0 && close(fd) != 0 && ok) {
+        qc_io_error(o->qc, path, "write", errno);
+        ok = false;
+    }
+    return ok;
 }
 
 /* The temporary stands in the target's folder, so that rename is atomic. Its
@@ -116,54 +139,23 @@ static bool same_content(const char *path, const struct qc_out *o)
 static bool write_temporary(struct qc_out *o)
 {
     mode_t mask = umask(0);
-    int fd;
-    bool ok;
+    int fd, err = 0;
 
     umask(mask);
-    o->temporary = qc_format(o->qc, "%s.XXXXXX", o->path).ptr;
-    fd = mkstemp((char *)(uintptr_t)o->temporary);
+    fd = mkstemp(o->temporary);
     if (fd < 0) {
         qc_io_error(o->qc, o->path, "write", errno);
-        o->temporary = NULL;
         return false;
     }
-    ok = write_all(fd, o->text, o->size) && fchmod(fd, 0666 & ~mask) == 0 &&
-         fsync(fd) == 0;
-    if (close(fd) != 0)
-        ok = false;
-    if (!ok)
-        qc_io_error(o->qc, o->path, "write", errno);
-    return ok;
-}
-
-static void remove_temporaries(struct qc_out **outs, size_t count)
-{
-    size_t i;
-
-    for (i = 0; i < count; i++)
-        if (outs[i]->temporary)
-            unlink(outs[i]->temporary);
-}
-
-static bool write_stdout(struct qc_out *o)
-{
-    if (fwrite(o->text, 1, o->size, stdout) == o->size && fflush(stdout) == 0)
-        return true;
-    qc_io_error(o->qc, "standard output", "write", errno);
-    return false;
-}
-
-/* A device or a pipe takes the text as it is: there is nothing to replace. */
-static bool write_directly(struct qc_out *o)
-{
-    int fd = open(o->path, O_WRONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && write_all(fd, o->text, o->size);
-
-    if (fd >= 0 && close(fd) != 0)
-        ok = false;
-    if (!ok)
-        qc_io_error(o->qc, o->path, "write", errno);
-    return ok;
+    o->written = true;
+    if (!write_all(fd, o->text, o->size) || fchmod(fd, 0666 & ~mask) != 0 ||
+        fsync(fd) != 0)
+        err = errno;
+    if (close(fd) != 0 && !err)
+        err = errno;
+    if (err)
+        qc_io_error(o->qc, o->path, "write", err);
+    return !err;
 }
 
 /* Looks at what stands in the target's place before anything is written, so
@@ -174,46 +166,111 @@ static bool prepare(struct qc_out *o)
     char resolved[PATH_MAX];
     struct stat st;
 
-    if (!o->path || lstat(o->path, &st) != 0)
+    o->direct = !o->path;
+    if (o->direct)
         return true;
-    if (S_ISLNK(st.st_mode) && realpath(o->path, resolved) &&
-        stat(resolved, &st) == 0)
-        o->path = qc_copy(o->qc, resolved, strlen(resolved)).ptr;
-    if (S_ISDIR(st.st_mode)) {
-        qc_io_error(o->qc, o->path, "write", EISDIR);
-        return false;
+    if (lstat(o->path, &st) == 0) {
+        if (S_ISLNK(st.st_mode) && realpath(o->path, resolved) &&
+            stat(resolved, &st) == 0)
+            o->path = qc_copy(o->qc, resolved, strlen(resolved)).ptr;
+        if (S_ISDIR(st.st_mode)) {
+            qc_io_error(o->qc, o->path, "write", EISDIR);
+            return false;
+        }
+        o->direct = !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode);
     }
-    o->direct = !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode);
+    o->temporary =
+        (char *)(uintptr_t)qc_format(o->qc, "%s.XXXXXX", o->path).ptr;
+    o->backup = (char *)(uintptr_t)qc_format(o->qc, "%s.XXXXXX~", o->path).ptr;
     return true;
 }
 
-bool qc_commit(struct qc_out **outs, size_t count)
+/* The old file keeps a second name until all new ones are in place. File
+ * systems without links do without. */
+static bool replace(struct qc_out *o)
+{
+    memcpy(o->backup, o->temporary, strlen(o->temporary));
+    if (link(o->path, o->backup) == 0)
+        o->has_backup = true;
+    else
+        o->is_new = errno == ENOENT;
+    if (rename(o->temporary, o->path) != 0) {
+        qc_io_error(o->qc, o->path, "write", errno);
+        return false;
+    }
+    o->written = false;
+    o->replaced = true;
+    return true;
+}
+
+static void put_back(struct qc_out *o)
+{
+    if (o->has_backup && rename(o->backup, o->path) == 0)
+        o->has_backup = false;
+    else if (o->is_new)
+        unlink(o->path);
+}
+
+static bool is_interrupted(const sigset_t *waiting)
+{
+    sigset_t now;
+    int i;
+
+    sigpending(&now);
+    for (i = 1; i < 32; i++)
+        if (sigismember(waiting, i) == 1 && sigismember(&now, i) == 1)
+            return true;
+    return false;
+}
+
+/* False also when a signal has come before the first new file was in place. */
+static bool write_files(struct qc_out **outs, size_t count,
+                        const sigset_t *waiting)
 {
     bool ok = true;
     size_t i;
 
     for (i = 0; ok && i < count; i++)
-        ok = prepare(outs[i]);
-    for (i = 0; ok && i < count; i++) {
-        if (!outs[i]->path || outs[i]->direct)
-            continue;
-        if (outs[i]->renew || !same_content(outs[i]->path, outs[i]))
+        if (!outs[i]->direct &&
+            (outs[i]->renew || !same_content(outs[i]->path, outs[i])))
             ok = write_temporary(outs[i]);
+    ok = ok && !is_interrupted(waiting);
+    for (i = 0; ok && i < count; i++)
+        if (outs[i]->written)
+            ok = replace(outs[i]);
+    for (i = 0; i < count; i++) {
+        if (!ok && outs[i]->replaced)
+            put_back(outs[i]);
+        if (outs[i]->written)
+            unlink(outs[i]->temporary);
+        if (outs[i]->has_backup)
+            unlink(outs[i]->backup);
     }
-    for (i = 0; ok && i < count; i++) {
-        if (!outs[i]->path)
-            ok = write_stdout(outs[i]);
-        else if (outs[i]->direct)
+    return ok;
+}
+
+bool qc_commit(struct qc_out **outs, size_t count)
+{
+    sigset_t waiting, before;
+    bool ok = true;
+    size_t i;
+
+    for (i = 0; ok && i < count; i++)
+        ok = prepare(outs[i]);
+    for (i = 0; ok && i < count; i++)
+        if (outs[i]->direct)
             ok = write_directly(outs[i]);
-        else if (outs[i]->temporary) {
-            ok = rename(outs[i]->temporary, outs[i]->path) == 0;
-            if (ok)
-                outs[i]->temporary = NULL;
-            else
-                qc_io_error(outs[i]->qc, outs[i]->path, "write", errno);
-        }
-    }
-    remove_temporaries(outs, count);
+    if (!ok)
+        return false;
+    sigemptyset(&waiting);
+    sigaddset(&waiting, SIGINT);
+    sigaddset(&waiting, SIGTERM);
+    sigaddset(&waiting, SIGHUP);
+    sigaddset(&waiting, SIGQUIT);
+    sigprocmask(SIG_BLOCK, &waiting, &before);
+    signal(SIGXFSZ, SIG_IGN); /* too large a file: write says so */
+    ok = write_files(outs, count, &waiting);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     return ok;
 }
 

@@ -8,10 +8,13 @@ struct qc_out {
     struct qc *qc;
     const char *path; /* null: standard output                        */
     bool renew;       /* write even when the content is the same      */
-    bool direct;      /* the target is a device or a pipe */
     char *text;
     size_t size, room;
-    const char *temporary; /* while it exists                              */
+    /* While it is being written: */
+    char *temporary, *backup; /* names                                  */
+    bool direct;              /* standard output, a device or a pipe    */
+    bool written, has_backup; /* which of the two exist                 */
+    bool replaced, is_new;    /* the target is ours; was not there      */
 };
 
 struct qc_out *qc_out_new(struct qc *qc, const char *path);
@@ -22,7 +25,8 @@ void qc_printf(struct qc_out *o, const char *fmt, ...) QC_PRINTF(2, 3);
 void qc_pad(struct qc_out *o, size_t from, size_t width);
 
 /* Writes all or none: temporaries first, renames last. On failure reports,
- * removes the temporaries and leaves old files in place. */
+ * removes the temporaries and puts old files back in place. What goes to
+ * standard output, devices and pipes is written first. */
 bool qc_commit(struct qc_out **outs, size_t count);
 /* mkdir -p. */
 bool qc_make_folder(struct qc *qc, const char *path);

@@ -17,8 +17,10 @@
 
 #if defined(__GNUC__)
 #define QC_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define QC_NORETURN          __attribute__((noreturn))
 #else
 #define QC_PRINTF(fmt, args)
+#define QC_NORETURN
 #endif
 
 /* Exit status, diagnostics.md section 3 as docs/guide.md restates it. */
@@ -68,12 +70,12 @@ struct qc_file {
     size_t line_count;
     struct qc_mark {
         uint32_t at, chars;
-    } *marks; /* characters before some offsets, for columns      */
+    } * marks; /* characters before some offsets, for columns      */
     struct qc_diag *diags;
     struct qc_diag **diags_end;
     size_t errors, warnings;
     size_t seen, kept; /* reports ever; those in diags */
-    bool parsing; /* leave room for what comes after the grammar */
+    bool parsing;      /* leave room for what comes after the grammar */
     struct qc_file *next;
 };
 
@@ -136,11 +138,14 @@ struct qc {
     size_t max_errors; /* per file, 0: all                            */
     enum qc_diag_format diag_format;
     bool colour;
-    bool io_failed; /* something could not be read or written      */
+    bool io_failed;      /* something could not be read or written      */
+    bool out_of_memory;  /* and that was why                            */
+    uint64_t map_key[2]; /* str.c: drawn anew in each run               */
 };
 
 /* ---- arena.c: memory that is freed at exit; out of memory exits with 4 ---- */
 
+void qc_out_of_memory(void) QC_NORETURN;
 void *qc_alloc(struct qc *qc, size_t size); /* zeroed, aligned for anything */
 /* Grows an array by doubling; old contents are copied, never freed. */
 void *qc_grow(struct qc *qc, void *old, size_t count, size_t *room,
@@ -151,6 +156,9 @@ struct qc_str qc_vformat(struct qc *qc, const char *fmt, va_list ap)
     QC_PRINTF(2, 0);
 const char *qc_cstr(struct qc *qc, struct qc_str s); /* NUL-terminated copy */
 void qc_free_all(struct qc *qc);
+/* malloc that does not return null: for cJSON, which otherwise leaves out what
+ * it had no memory for. */
+void *qc_need(size_t size);
 
 /* ---- str.c ---- */
 
@@ -170,10 +178,13 @@ struct qc_str qc_nearest(struct qc_str word, const struct qc_str *names,
 /* Decodes one UTF-8 sequence at p; length, or 0 when it is malformed. */
 unsigned qc_utf8(const char *p, const char *end, uint32_t *code);
 
-/* A set of strings with a value each: for duplicate keys in linear time. */
+/* A set of strings with a value each: for duplicate keys in linear time, even
+ * when the keys were made to collide. Only for finding: slots are in no order
+ * that a file may be told, it is another one in each run. */
 struct qc_map {
     struct qc_map_slot *slots;
     size_t room, count;
+    uint64_t key[2];
 };
 /* The value's place for key, null at first use of the key. */
 void **qc_map_at(struct qc *qc, struct qc_map *map, struct qc_str key);

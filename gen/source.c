@@ -14,6 +14,7 @@ void qc_io_error(struct qc *qc, const char *path, const char *verb, int err)
 {
     fprintf(stderr, "quantc: %s: cannot %s: %s\n", path, verb, strerror(err));
     qc->io_failed = true;
+    qc->out_of_memory = qc->out_of_memory || err == ENOMEM;
 }
 
 static struct qc_file *add_file(struct qc *qc, const char *name,

@@ -1,7 +1,10 @@
 /* Slices of text: comparing, nearest names, UTF-8, and a hash map. */
+#define _DEFAULT_SOURCE /* getentropy */
 #include "qc.h"
 
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 struct qc_str qc_str(const char *z)
 {
@@ -166,12 +169,84 @@ unsigned qc_utf8(const char *p, const char *end, uint32_t *code)
     return n;
 }
 
+/* ---- the map ---- */
+
 struct qc_map_slot {
     struct qc_str key;
     uint64_t hash;
     void *value;
     bool used;
 };
+
+struct sip {
+    uint64_t v0, v1, v2, v3;
+};
+
+static uint64_t rotate(uint64_t x, unsigned by)
+{
+    return x << by | x >> (64 - by);
+}
+
+static void sip_round(struct sip *s)
+{
+    s->v0 += s->v1;
+    s->v1 = rotate(s->v1, 13) ^ s->v0;
+    s->v0 = rotate(s->v0, 32);
+    s->v2 += s->v3;
+    s->v3 = rotate(s->v3, 16) ^ s->v2;
+    s->v0 += s->v3;
+    s->v3 = rotate(s->v3, 21) ^ s->v0;
+    s->v2 += s->v1;
+    s->v1 = rotate(s->v1, 17) ^ s->v2;
+    s->v2 = rotate(s->v2, 32);
+}
+
+static uint64_t load_word(const char *p, size_t n)
+{
+    uint64_t v = 0;
+
+    while (n-- > 0)
+        v = v << 8 | (unsigned char)p[n];
+    return v;
+}
+
+/* SipHash-1-3 of Aumasson and Bernstein. Keys come from files: with a hash that
+ * anybody can compute, a file of a megabyte can have a hundred thousand of them
+ * meet in one slot. */
+static uint64_t keyed_hash(const uint64_t key[2], struct qc_str s)
+{
+    struct sip h = {key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du,
+                    key[0] ^ 0x6c7967656e657261u, key[1] ^ 0x7465646279746573u};
+    size_t at;
+
+    for (at = 0; at <= s.len; at += 8) {
+        size_t left = s.len - at;
+        uint64_t word =
+            left >= 8 ? load_word(s.ptr + at, 8)
+                      : load_word(s.ptr + at, left) | (uint64_t)s.len << 56;
+
+        h.v3 ^= word;
+        sip_round(&h);
+        h.v0 ^= word;
+    }
+    h.v2 ^= 0xff;
+    sip_round(&h);
+    sip_round(&h);
+    sip_round(&h);
+    return h.v0 ^ h.v1 ^ h.v2 ^ h.v3;
+}
+
+static void draw_key(struct qc *qc)
+{
+    if (qc->map_key[0])
+        return;
+    if (getentropy(qc->map_key, sizeof(qc->map_key)) != 0) {
+        /* What differs from run to run. */
+        qc->map_key[0] = (uint64_t)time(NULL);
+        qc->map_key[1] = (uint64_t)(uintptr_t)qc;
+    }
+    qc->map_key[0] |= 1; /* drawn */
+}
 
 static struct qc_map_slot *find_slot(struct qc_map_slot *slots, size_t room,
                                      struct qc_str key, uint64_t hash)
@@ -189,6 +264,10 @@ static void grow_map(struct qc *qc, struct qc_map *map)
     size_t room = map->room ? map->room * 2 : 16, i;
     struct qc_map_slot *slots = qc_alloc(qc, room * sizeof(*slots));
 
+    if (!map->room) {
+        draw_key(qc);
+        memcpy(map->key, qc->map_key, sizeof(map->key));
+    }
     for (i = 0; i < map->room; i++)
         if (map->slots[i].used)
             *find_slot(slots, room, map->slots[i].key, map->slots[i].hash) =
@@ -199,11 +278,12 @@ static void grow_map(struct qc *qc, struct qc_map *map)
 
 void **qc_map_at(struct qc *qc, struct qc_map *map, struct qc_str key)
 {
-    uint64_t hash = qc_hash(key);
     struct qc_map_slot *s;
+    uint64_t hash;
 
     if (map->count * 2 >= map->room)
         grow_map(qc, map);
+    hash = keyed_hash(map->key, key);
     s = find_slot(map->slots, map->room, key, hash);
     if (!s->used) {
         s->used = true;
@@ -218,5 +298,6 @@ void *qc_map_get(const struct qc_map *map, struct qc_str key)
 {
     if (!map->room)
         return NULL;
-    return find_slot(map->slots, map->room, key, qc_hash(key))->value;
+    return find_slot(map->slots, map->room, key, keyed_hash(map->key, key))
+        ->value;
 }

@@ -37,7 +37,7 @@ static void json_error(struct qc_loc *loc, struct json_reader *r,
                        void *scanner, const char *text)
 {
     (void)loc, (void)r, (void)scanner, (void)text;
-    json_out_of_memory();
+    qc_out_of_memory();
 }
 }
 

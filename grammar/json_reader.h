@@ -159,6 +159,5 @@ struct qc_node *json_closed(struct json_reader *r, struct json_items items,
 void json_no_document(struct json_reader *r);
 /* A token that the grammar has no rule for. */
 void json_unexpected(struct json_reader *r, struct qc_loc loc);
-void json_out_of_memory(void);
 
 #endif

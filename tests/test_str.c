@@ -59,7 +59,7 @@ static void utf8_refuses_what_unicode_refuses(void **state)
 
 static void map_keeps_every_key_while_it_grows(void **state)
 {
-    struct qc_map map = {NULL, 0, 0};
+    struct qc_map map = {0};
     uintptr_t i;
 
     (void)state;
