@@ -7,9 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Host: argv[1] is the file, argv[2] how many to read at most. Device: linked
- * in. */
-bool inputs_open(int argc, char **argv);
+/* main.c; called by the main of the file that has the inputs. Returns the
+ * program's exit status. */
+int run_all(void);
+
+/* False behind the last one. */
 bool inputs_next(uint32_t *numbers, uint32_t room, uint32_t *label);
 
 #endif

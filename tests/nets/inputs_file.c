@@ -1,4 +1,4 @@
-/* Inputs from a file. */
+/* Inputs from a file: inputs_file FILE [COUNT AT MOST] */
 #include "inputs.h"
 
 #include <stdio.h>
@@ -18,16 +18,6 @@ static bool word(uint32_t *v)
     return true;
 }
 
-bool inputs_open(int argc, char **argv)
-{
-    file = argc > 1 ? fopen(argv[1], "rb") : NULL;
-    if (!file || !word(&left) || !word(&size))
-        return false;
-    if (argc > 2 && (uint32_t)atoi(argv[2]) < left)
-        left = (uint32_t)atoi(argv[2]);
-    return true;
-}
-
 bool inputs_next(uint32_t *numbers, uint32_t room, uint32_t *label)
 {
     uint32_t i;
@@ -39,4 +29,14 @@ bool inputs_next(uint32_t *numbers, uint32_t room, uint32_t *label)
         if (!word(&numbers[i]))
             return false;
     return word(label);
+}
+
+int main(int argc, char **argv)
+{
+    file = argc > 1 ? fopen(argv[1], "rb") : NULL;
+    if (!file || !word(&left) || !word(&size))
+        return 2;
+    if (argc > 2 && (uint32_t)atoi(argv[2]) < left)
+        left = (uint32_t)atoi(argv[2]);
+    return run_all();
 }

@@ -6,16 +6,6 @@ extern const uint32_t inputs_data[];
 static const uint32_t *at;
 static uint32_t left, size;
 
-bool inputs_open(int argc, char **argv)
-{
-    (void)argc;
-    (void)argv;
-    left = inputs_data[0];
-    size = inputs_data[1];
-    at = inputs_data + 2;
-    return true;
-}
-
 bool inputs_next(uint32_t *numbers, uint32_t room, uint32_t *label)
 {
     uint32_t i;
@@ -27,4 +17,12 @@ bool inputs_next(uint32_t *numbers, uint32_t room, uint32_t *label)
         numbers[i] = *at++;
     *label = *at++;
     return true;
+}
+
+int main(void)
+{
+    left = inputs_data[0];
+    size = inputs_data[1];
+    at = inputs_data + 2;
+    return run_all();
 }

@@ -38,15 +38,13 @@ static void report(uint32_t count, uint32_t right, uint32_t hash)
     io_text("\n");
 }
 
-int main(int argc, char **argv)
+int run_all(void)
 {
     static uint32_t input[MAX_INPUT];
     static int32_t logits[MAX_CLASSES];
     uint32_t hash = 2166136261u, right = 0, i, label;
     enum qrt_status status = qrt_tables_check(net_tables, 0);
 
-    if (!inputs_open(argc, argv))
-        return 2;
     for (i = 0; status == QRT_OK && inputs_next(input, MAX_INPUT, &label);) {
         status = net_run(input, logits);
         right += best(logits) == label;
