@@ -46,6 +46,13 @@ bool qc_show_image(struct qc_out *o, const char *path);
 /* plan.json: the same plan for programs. False when built without cJSON. */
 bool qc_emit_plan(struct qc_out *o, const struct qc_tables *t);
 
+/* ---- emit_sbom.c ---- */
+
+/* An SPDX document called name about outs, which are complete, and the files
+ * that were read. False (reported): SOURCE_DATE_EPOCH is not a time. */
+bool qc_emit_sbom(struct qc_out *o, const char *name,
+                  struct qc_out *const *outs, size_t count);
+
 /* ---- emit_config.c ---- */
 
 /* The resolved config.json, byte for byte as AMCT writes it. */

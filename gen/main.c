@@ -141,10 +141,22 @@ static bool add_weights(struct run *r, const struct qc_tables *t,
     return true;
 }
 
+/* Adds the SBOM of the n outputs there are. */
+static void add_sbom(struct run *r, const char *name, struct qc_out **outs,
+                     size_t *n)
+{
+    if (!r->o->sbom)
+        return;
+    outs[*n] = qc_out_new(r->qc, r->o->sbom);
+    if (!qc_emit_sbom(outs[*n], name, outs, *n))
+        exit(QC_EXIT_USAGE);
+    ++*n;
+}
+
 static void write_tables(struct run *r, const struct qc_tables *t)
 {
     struct qc *qc = r->qc;
-    struct qc_out *outs[8];
+    struct qc_out *outs[9];
     const char *targets[2];
     size_t n = 0;
 
@@ -165,6 +177,7 @@ static void write_tables(struct run *r, const struct qc_tables *t)
     }
     if (r->o->weights && !add_weights(r, t, outs, &n))
         return;
+    add_sbom(r, qc_format(qc, "%s_tables", t->prefix).ptr, outs, &n);
     /* Last, and always new: what make looks at. */
     outs[n] = qc_out_new(qc, file_path(r, t, "tables.d"));
     outs[n]->renew = true;
@@ -210,16 +223,19 @@ static void compile(struct run *r)
 static void image(struct run *r)
 {
     struct qc_tables *t;
-    struct qc_out *o;
+    struct qc_out *outs[2];
+    size_t n = 1;
 
     if (!r->o->out) {
         fputs("quantc image: -o FILE is missing\n", stderr);
         exit(QC_EXIT_USAGE);
     }
     t = lowered(r, "image");
-    o = qc_out_new(r->qc, r->o->out);
-    if (t && qc_emit_image(o, t, !r->o->no_words))
-        qc_commit(&o, 1);
+    outs[0] = qc_out_new(r->qc, r->o->out);
+    if (!t || !qc_emit_image(outs[0], t, !r->o->no_words))
+        return;
+    add_sbom(r, "quant_image", outs, &n);
+    qc_commit(outs, n);
 }
 
 static void show(struct run *r)

@@ -18,11 +18,11 @@ static const struct {
 } commands[QC_CMD_COUNT] = {
     [QC_CMD_COMPILE] = {"compile", 0, 1, "[CONFIG] [--model M.onnx | --layers F] [--record R.txt]",
      "turn a configuration into const C tables"},
-    [QC_CMD_CHECK] = {"check", 1, SIZE_MAX, "FILE...",
+    [QC_CMD_CHECK] = {"check", 1, SIZE_MAX, "FILE... [--model M.onnx | --layers F] [--record R.txt]",
      "report everything that is wrong; write nothing"},
-    [QC_CMD_CONFIG] = {"config", 0, 1, "[CONFIG] --model M.onnx | --layers F",
+    [QC_CMD_CONFIG] = {"config", 0, 1, "[CONFIG] [--model M.onnx | --layers F] [--effective]",
      "print the resolved config.json, as AMCT writes it"},
-    [QC_CMD_EXPLAIN] = {"explain", 1, 2, "CONFIG --model M.onnx [LAYER | FIELD]",
+    [QC_CMD_EXPLAIN] = {"explain", 1, 2, "CONFIG [--model M.onnx | --layers F] [LAYER | FIELD]",
      "say where every effective value comes from"},
     [QC_CMD_LAYERS] = {"layers", 1, 1, "M.onnx",
      "print a model's layers as model.layers"},
@@ -30,7 +30,7 @@ static const struct {
      "print what a file says, as JSON"},
     [QC_CMD_SCHEMA] = {"schema", 0, 0, "--kind json-calib | json-retrain",
      "print the JSON Schema of config.json for editors"},
-    [QC_CMD_IMAGE] = {"image", 0, 1, "CONFIG --model M.onnx [--record R.txt] -o FILE",
+    [QC_CMD_IMAGE] = {"image", 0, 1, "[CONFIG] [--model M.onnx | --layers F] [--record R.txt] -o FILE",
      "write the tables as a binary for updates"},
     [QC_CMD_SHOW] = {"show", 1, 1, "IMAGE",
      "print an image as text"},
@@ -64,8 +64,9 @@ static const struct option {
      "AMCT's own verdicts (docs/compat.md)"},
     {"--kind", "K", VALUE, AT(kind), RESOLVES | ON(DUMP) | ON(SCHEMA) | ON(DIFF),
      "calib, retrain, record, layers, json-calib, json-retrain, json-syntax"},
-    {"-o", "DIR", VALUE, AT(out), ON(COMPILE) | ON(IMAGE),
-     "where the tables go (default: here); of image: the file"},
+    {"-o", "DIR", VALUE, AT(out), ON(COMPILE),
+     "where the tables go (default: here)"},
+    {"-o", "FILE", VALUE, AT(out), ON(IMAGE), "the image"},
     {"-o", "FILE", VALUE, AT(calib.out), CALIB,
      "the record (default: record.txt; -: standard output)"},
     {"--data", "DIR", VALUE, AT(calib.data), ON(CALIBRATE),
@@ -89,6 +90,8 @@ static const struct option {
      "names begin with P (default: quant)"},
     {"--plan", "FILE", VALUE, AT(plan), ON(COMPILE),
      "write the plan as JSON too"},
+    {"--sbom", "FILE", VALUE, AT(sbom), ON(COMPILE) | ON(IMAGE),
+     "write an SPDX bill of materials of the outputs too"},
     {"--weights", NULL, FLAG, AT(weights), ON(COMPILE),
      "write quantized weights and biases too"},
     {"--weights-form", "F", VALUE, AT(weights_form), ON(COMPILE),
@@ -112,7 +115,7 @@ static const struct option {
     {"--syntax-only", NULL, FLAG, AT(syntax_only), ON(CHECK),
      "characters, grammar, names and types only"},
     {"--json", NULL, FLAG, AT(json), ON(EXPLAIN) | ON(DUMP),
-     "machine-readable"},
+     "as JSON, for programs"},
     {"--werror", NULL, FLAG, AT(werror), EVERYWHERE, "warnings are errors"},
     {"--max-errors", "N", VALUE, AT(max_errors), EVERYWHERE,
      "shown per file (default 20, 0: all)"},
@@ -157,10 +160,11 @@ void qc_print_help(enum qc_command command)
     printf("quantc compiles AMCT quantization configurations into C tables.\n\n"
            "usage: quantc COMMAND [OPTIONS] FILES\n\n");
     for (c = 1; c < QC_CMD_COUNT; c++)
-        printf("  %-8s %s\n", commands[c].name, commands[c].text);
+        printf("  %-10s %s\n", commands[c].name, commands[c].text);
     printf("\n'quantc COMMAND --help' lists the options of a command.\n"
            "Exit status: 0 done, 1 faulty input, 2 wrong command line, "
-           "3 file trouble,\n4 out of memory.\n");
+           "3 file trouble,\n4 out of memory, 5 merge: another round is "
+           "needed.\n");
 }
 
 /* ---- parsing ---- */
