@@ -13,7 +13,7 @@ static void put_bits(struct qc_json *j, const char *key, uint32_t bits)
     float f;
 
     memcpy(&f, &bits, sizeof(f));
-    snprintf(text, sizeof(text), "%.9g", (double)f);
+    snprintf(text, sizeof(text), "%.9g", (double)f + 0.0); /* no -0 */
     qc_json_raw(j, key, qc_str(text));
 }
 

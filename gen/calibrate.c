@@ -284,7 +284,8 @@ static void find_samples(struct qc_calib *c, const struct qc_plan *p,
 {
     struct qc_calib_data *d = qc_calib_data(c->qc, o->data, p->model);
     bool told = o->partial != NULL;
-    size_t i;
+    uint64_t samples = 0;
+    size_t i, open = 0;
 
     for (i = 0; d && i < c->count; i++) {
         struct qc_calib_layer *l = &c->layers[i];
@@ -301,10 +302,15 @@ static void find_samples(struct qc_calib *c, const struct qc_plan *p,
         if (b && !o->partial)
             b = limit(c->qc, b, c->batch_num);
         l->data = b;
+        open++;
+        samples += b ? b->samples : 0;
         l->batches = b ? b->count : 0;
         if (!o->partial && (where || (b && !b->samples)))
             report_missing(c, l, where);
     }
+    if (d && open && !samples && o->partial)
+        qc_report(c->qc, QC_DATA_MISSING, (struct qc_loc){p->model->file, 0, 0},
+                  "%s has samples of no layer: an empty shard", o->data);
 }
 
 static void refuse_hfmg(struct qc_calib *c)
@@ -339,6 +345,7 @@ static void resume(struct qc_calib *c, const char *path, const char *config)
 
         l->stage = from->layers[i].stage;
         l->found = from->layers[i].found;
+        l->batches = from->layers[i].batches;
         l->state = from->layers[i].state;
     }
 }

@@ -34,7 +34,7 @@ static void put_string(struct qc_out *o, struct qc_str s)
 
 static void put_float(struct qc_out *o, uint32_t bits)
 {
-    qc_printf(o, "%.9g", (double)float_of(bits));
+    qc_printf(o, "%.9g", (double)float_of(bits) + 0.0); /* no -0 */
 }
 
 static void put_range(struct qc_out *o, const char *what, uint32_t min,

@@ -47,7 +47,7 @@ static bool has_samples(const struct qc_calib *c)
     size_t i;
 
     for (i = 0; i < c->count; i++)
-        if (c->layers[i].batches)
+        if (c->layers[i].stage == QC_WAITING && c->layers[i].batches)
             return true;
     return false;
 }
@@ -161,6 +161,7 @@ static bool take_found(struct merge *m, size_t layer)
     }
     m->all->layers[layer].stage = QC_FOUND;
     m->all->layers[layer].found = first->found;
+    m->all->layers[layer].batches = first->batches;
     return true;
 }
 
@@ -207,15 +208,15 @@ static void merge_layer(void *context, unsigned worker, size_t layer)
     for (i = 0; i < m->count; i++) {
         const struct qc_calib_layer *l = &m->shards[i].calib->layers[layer];
 
-        m->all->layers[layer].batches += l->batches;
         if (l->stage == QC_NO_SAMPLES)
             continue;
         if (l->stage == QC_FOUND) {
             take_found(m, layer);
-            continue;
+            return;
         }
         if (!add_shard(m, worker, layer, i, first))
             return;
+        m->all->layers[layer].batches += l->batches;
         first = false;
     }
     if (!first)
@@ -332,7 +333,8 @@ static bool ask_again(struct merge *m, const struct qc_calib_options *o,
                    : "record.txt.again.qobs";
     m->all->round++;
     for (i = 0; i < m->all->count; i++)
-        m->all->layers[i].batches = 0;
+        if (m->all->layers[i].stage != QC_FOUND)
+            m->all->layers[i].batches = 0;
     out = qc_out_new(m->qc, path);
     qc_put_partial(out, m->all);
     if (!qc_commit(&out, 1))
