@@ -218,6 +218,22 @@ static bool lower_terms(struct joiner *k, const struct qc_join *j)
     return true;
 }
 
+/* Limits before the function, of the table's index. */
+static void index_limits(const struct qc_function *f,
+                         const struct qc_limits *limits,
+                         struct qc_low_join *out)
+{
+    double most = limits->has_max
+                      ? rint(float_value(limits->max_bits) / f->index_step +
+                             f->index_zero)
+                      : 127;
+
+    out->code_min = limits->relu ? f->index_zero : -128;
+    out->code_max = most < 127 ? (int32_t)most : 127;
+    if (out->code_max < out->code_min)
+        out->code_max = out->code_min;
+}
+
 /* The codes at the end, or the index of the table. */
 static bool lower_codes(struct joiner *k, const struct qc_join *j)
 {
@@ -237,8 +253,6 @@ static bool lower_codes(struct joiner *k, const struct qc_join *j)
     if (k->to->row->act_bits.i != 8)
         return refuse(k, "a table has codes of 8 bits, not those behind",
                       j->function);
-    if (has_limits(&j->middle))
-        return refuse(k, "limits stand before", j->function);
     qc_edge_limits(&e, &j->outer, k->to);
     f.is_tanh = qc_equalz(j->function, "Tanh");
     f.step = value_of(k->to->factors->scale_d);
@@ -249,8 +263,7 @@ static bool lower_codes(struct joiner *k, const struct qc_join *j)
     qc_tabulate(&f, out->table);
     out->function = j->function;
     out->zero_point = f.index_zero;
-    out->code_min = -128;
-    out->code_max = 127;
+    index_limits(&f, &j->middle, out);
     return qrt_real_from_f32(qc_bits_of(f.index_step), &k->step) == QRT_OK;
 }
 

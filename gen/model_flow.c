@@ -25,14 +25,18 @@ static struct onnx_value *output(const struct onnx_node *n)
 
 /* ---- what follows and belongs to the layer ---- */
 
-/* Is t one number per output channel, laid out so that an Add spreads it over
- * the layer's output? */
+/* Is t one number per output channel, or one for all, laid out so that an Add
+ * spreads it over the layer's output? */
 static bool is_channel_vector(const struct qc_tensor *t,
                               const struct qc_layer *l)
 {
     unsigned axis, i;
 
-    if (!t || l->out_channels < 1 || t->count != (uint64_t)l->out_channels)
+    if (!t || l->out_channels < 1)
+        return false;
+    if (t->count == 1 && t->rank <= l->rank)
+        return true;
+    if (t->count != (uint64_t)l->out_channels)
         return false;
     if (l->op == QRT_OP_LINEAR) /* the last axis; leading ones are 1 */
         return t->rank >= 1 && t->dims[t->rank - 1] == l->out_channels;

@@ -184,6 +184,31 @@ static bool fold(struct qc *qc, struct qc_weights *w, const struct qc_row *row)
     return true;
 }
 
+/* One number per channel; that of an Add may be one for all. */
+static bool read_bias(struct qc *qc, struct qc_weights *w,
+                      const struct qc_layer *l)
+{
+    size_t c;
+
+    if (l->bias->count != w->channels &&
+        !(l->bias->count == 1 && l->bias_is_add)) {
+        qc_report(qc, QC_MODEL_TENSOR, l->bias->loc,
+                  "the bias of layer '%s' has %llu elements for %zu channels",
+                  qc_shown(qc, l->name), (unsigned long long)l->bias->count,
+                  w->channels);
+        return false;
+    }
+    w->bias = qc_tensor_f32(qc, l->bias);
+    if (w->bias && l->bias->count != w->channels) {
+        float one = w->bias[0];
+
+        w->bias = qc_alloc(qc, w->channels * sizeof(*w->bias));
+        for (c = 0; c < w->channels; c++)
+            w->bias[c] = one;
+    }
+    return w->bias != NULL;
+}
+
 struct qc_weights *qc_layer_weights(struct qc *qc, const struct qc_row *row)
 {
     const struct qc_layer *l = row->layer;
@@ -200,19 +225,8 @@ struct qc_weights *qc_layer_weights(struct qc *qc, const struct qc_row *row)
     w->w = qc_tensor_f32(qc, l->weight);
     if (!w->w)
         return NULL;
-    if (l->bias && l->bias->data.len) {
-        if (l->bias->count != w->channels) {
-            qc_report(qc, QC_MODEL_TENSOR, l->bias->loc,
-                      "the bias of layer '%s' has %llu elements for %zu "
-                      "channels",
-                      qc_shown(qc, l->name), (unsigned long long)l->bias->count,
-                      w->channels);
-            return NULL;
-        }
-        w->bias = qc_tensor_f32(qc, l->bias);
-        if (!w->bias)
-            return NULL;
-    }
+    if (l->bias && l->bias->data.len && !read_bias(qc, w, l))
+        return NULL;
     if (row->fuse.set && row->fuse.i && l->bn && !fold(qc, w, row))
         return NULL;
     return w;
