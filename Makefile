@@ -177,6 +177,13 @@ bench: ## time the float kernels against obvious loops and the memory, JSON agai
 	@sh tests/bench/bench_json.sh "$(CC)" $(BUILD)
 	@sh tests/bench/bench.sh "$(CC)" $(BUILD)
 
+size: ## print bytes and stack per function on Cortex-M4 and M0, and per kind of program
+	@mkdir -p $(BUILD)/size
+	@sh tests/cross/size.sh build $(BUILD)/size
+	@sh tests/cross/size.sh functions $(BUILD)/size
+	@echo "linked bytes: core, what for"; sh tests/cross/size.sh sets $(BUILD)/size
+	@echo "largest stack frame"; sh tests/cross/size.sh stack $(BUILD)/size
+
 demo: deps ## install what is missing, build, and classify real images in integers
 	@$(MAKE) --no-print-directory all
 	@sh examples/digits/demo.sh $(BUILD)/quantc "$(CC)" $(BUILD)
@@ -224,6 +231,6 @@ clean: ## remove everything that was built
 help: ## print this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
 
-.PHONY: all runtime tests check bench demo formats deps deps-check deps-all deps-look install clean help
+.PHONY: all runtime tests check bench size demo formats deps deps-check deps-all deps-look install clean help
 
 -include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*.d $(BUILD)/tests/*.d $(TARGET_BUILD)/obj/*/*.d)
