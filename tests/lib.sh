@@ -11,6 +11,7 @@ skipped=0
 work=$BUILD/tests/$(basename "$0" .sh).dir
 rm -rf "$work"
 mkdir -p "$work"
+log=$work/.log # what the last command said
 
 has() { command -v "$1" >/dev/null 2>&1; }
 skip() { # skip N WHY
@@ -21,12 +22,12 @@ skip() { # skip N WHY
 ok() {
     _name=$1
     shift
-    if "$@" >"$work/.log" 2>&1; then
+    if "$@" >"$log" 2>&1; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
         echo "FAILED: $_name"
-        head -n 20 "$work/.log" | sed 's/^/    /'
+        head -n 20 "$log" | sed 's/^/    /'
     fi
 }
 # fails STATUS NAME COMMAND...: passes when the command ends with STATUS
@@ -34,14 +35,14 @@ fails() {
     _want=$1
     _name=$2
     shift 2
-    "$@" >"$work/.log" 2>&1
+    "$@" >"$log" 2>&1
     got=$?
     if [ "$got" = "$_want" ]; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
         echo "FAILED: $_name: exit status $got, expected $_want"
-        head -n 20 "$work/.log" | sed 's/^/    /'
+        head -n 20 "$log" | sed 's/^/    /'
     fi
 }
 finish() {

@@ -35,7 +35,7 @@ fault() {
     printf '%s\n' "$@" >"$work/bad.proto"
     fails 1 "refused: $text" "$schemac" --docs "$work/bad.md" \
         proto/options.proto "$work/bad.proto"
-    sed "s|^$work/||" "$work/out" >"$work/got"
+    sed "s|^$work/||" "$log" >"$work/got"
     ok "says: $text" grep -qxF "bad.proto:$text" "$work/got"
     [ -e "$work/bad.md" ] && echo "output of a bad file" && failed=$((failed + 1))
 }
@@ -79,7 +79,7 @@ fault '5:12: error: number 0 is taken by A' "$head" '// An enum.' 'enum E {' \
 printf '%s\n' "$head" 'message M {' 'optional int32 a 1;' \
     'optional int32 b = 2;' 'optional int32 = 3;' '}' >"$work/two.proto"
 fails 1 "two faults" "$schemac" --docs "$work/bad.md" "$work/two.proto"
-two=$(grep -c error "$work/out")
+two=$(grep -c error "$log")
 ok "both are reported" test "$two" = 2
 
 fails 2 "usage" "$schemac" --docs
