@@ -16,8 +16,8 @@ static char folder[] = "/tmp/quantc-join-XXXXXX";
 static const char config[] =
     "common_config { arq_quantize { channel_wise: false } }\n";
 static const char *const names[] = {
-    "stem", "a",    "b",       "c",      "d",     "e",    "f",
-    "fc",   "tanh", "softmax", "scaled", "other", "twice"};
+    "stem", "a",    "b",       "c",      "d",     "e",     "f",
+    "fc",   "tanh", "softmax", "scaled", "other", "twice", "limited"};
 
 static int begin(void **state)
 {
@@ -140,6 +140,17 @@ static void a_shared_tensor_is_quantized_once(void **state)
     (void)state;
     assert_int_equal(join(t, "b")->kind, QRT_JOIN_SAME);
     assert_term(t, "b", 0, "a", false);
+}
+
+static void codes_behind_other_limits_are_not_the_same(void **state)
+{
+    struct qc_tables *t = lower(config, record(NULL, NULL));
+    const struct qc_low_join *j = join(t, "limited");
+
+    (void)state;
+    assert_int_equal(j->kind, QRT_JOIN_SUM);
+    assert_term(t, "limited", 0, "c", true);
+    assert_int_equal(j->code_max, -3 + 32); /* 1 / 2^-5 */
 }
 
 static void other_parameters_need_an_edge_each(void **state)
@@ -280,6 +291,11 @@ static void assert_table(bool is_tanh, double step, int32_t zero)
         if (i)
             assert_true(table[i] >= table[i - 1]);
     }
+    /* No index is wasted. */
+    if (table[0] != table[255]) {
+        assert_int_not_equal(table[0], table[3]);
+        assert_int_not_equal(table[252], table[255]);
+    }
     /* Neither end is still changing: what lies outside has the same code. */
     for (i = 0; i < 2; i++) {
         double x = i ? 20 : -20, y = is_tanh ? tanh(x) : 1 / (1 + exp(-x));
@@ -308,6 +324,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(one_way_is_an_edge),
         TEST(a_shared_tensor_is_quantized_once),
+        TEST(codes_behind_other_limits_are_not_the_same),
         TEST(other_parameters_need_an_edge_each),
         TEST(an_add_takes_accumulators_and_codes),
         TEST(a_layer_that_is_not_quantized_is_no_source_of_codes),

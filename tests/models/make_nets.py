@@ -150,6 +150,7 @@ def joins():
     b = conv("b", stem)  # the same tensor
     y = g.op("Relu", g.op("Add", a, b))
     c = conv("c", y)
+    g.output(conv("limited", g.op("Clip", y, min=0.0, max=1.0)))
     y = g.op("Relu", g.op("Add", g.op("Add", c, y), b))  # three terms
     d = conv("d", y)
     y = g.op("Concat", d, g.op("MaxPool", y, kernel_shape=[1, 1]), axis=1)
