@@ -30,7 +30,8 @@ static void read_json(struct reading *r, enum qc_kind kind, enum depth depth,
     r->file = qc_load_text(&r->qc, "config.json", text, size);
     if (qc_check_encoding(&r->qc, r->file))
         r->root = qc_parse_json(&r->qc, r->file);
-    if (depth == PARSE || !r->root || r->file->errors)
+    if (depth == PARSE || kind == QC_KIND_JSON_SYNTAX || !r->root ||
+        r->file->errors)
         return;
     r->bound = qc_bind_json(&r->qc, r->root, kind, QC_UNION);
     if (r->bound && depth == CHECK)
