@@ -224,7 +224,10 @@ struct qc_loc qc_line_span(struct qc *qc, const struct qc_file *file,
 
 uint32_t qc_line(struct qc *qc, struct qc_loc loc)
 {
-    return qc_position(qc, loc.file, loc.at).line;
+    /* No column: counting characters would dominate the emitters. */
+    if (loc.file->binary)
+        return 1;
+    return (uint32_t)line_of(indexed(qc, loc.file), loc.at) + 1;
 }
 
 struct qc_str qc_place(struct qc *qc, struct qc_loc loc)
