@@ -51,13 +51,88 @@ ok "README: the sample compiles" sh -c 'cd "$1" && "$2" compile quant.cfg --mode
 ok "README: its table is the real one" sh -c 'grep -vxFf "$1/quant_tables.c" "$1/excerpt/1" | grep . && exit 1; [ -s "$1/excerpt/1" ]' - \
     "$work/readme"
 
-# Options: --help, the man page and the parser agree.
-for command in $("$QUANTC" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
-    ok "man page: $command" grep -q "quantc $command" docs/quantc.1
-    "$QUANTC" "$command" --help | grep -oE '^  --?[a-z-]+' | tr -d ' ' >>"$work/options"
+# ---- man pages ----
+
+# plain FILE: a man page without its fonts and escapes
+plain() { sed 's/\\f[BIRP]//g; s/\\-/-/g; s/\\e/\\/g' "$1"; }
+# section FILE NAME: the lines of one section
+section() {
+    plain "$1" | awk -v name="$2" '/^\.SH / { inside = $0 == ".SH " name; next } inside'
+}
+# words FILE NAME: a section as running text
+words() {
+    section "$1" "$2" | sed 's/^\.[BI][BRI]* //' | tr '\n' ' ' | sed 's/  */ /g; s/ $//'
+}
+# offered COMMAND: its options and their arguments, as --help lists them
+offered() {
+    "$QUANTC" "$1" --help | sed -n 's/^  \(-[^ ]*\( [A-Za-z][^ ]*\)\{0,1\}\)  .*/\1/p
+        s/^  \(-W KEY, -E KEY, -Wno-KEY\) .*/\1/p; s/^  \(--partial S.qobs\|--resume A.qobs\|--activation-offset B\) .*/\1/p' | sort -u
+}
+# described FILE: the same as a man page lists them
+described() { section "$1" OPTIONS | awk '/^\.TP/ { getline; print }' | sort; }
+
+# samples DIR: an .npy file of float32 for each layer of the digits example
+samples() {
+    mkdir -p "$1"
+    for layer in conv1:1,1,8,8:64 dw:1,16,8,8:1024 pw:1,16,4,4:256 fc:1,384:384; do
+        shape=${layer#*:} n=${layer##*:}
+        {
+            printf '\223NUMPY\001\000v\000'
+            printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (${shape%:*}), }"
+            awk -v n="$n" 'BEGIN { for (i = 0; i < n; i += 4) print "" }' |
+                while read -r _; do printf '\000\000\200\077\000\000\000\100\000\000\100\077\000\000\000\000'; done
+        } >"$1/${layer%%:*}.npy"
+    done
+}
+man=$work/man
+mkdir -p "$man"
+samples "$man/samples"
+samples "$man/samples1"
+printf '\000\000\200\100' | dd of="$man/samples1/fc.npy" bs=1 seek=128 conv=notrunc 2>/dev/null
+samples "$man/samples2"
+printf '\000\000\240\100' | dd of="$man/samples2/fc.npy" bs=1 seek=128 conv=notrunc 2>/dev/null
+ln -sfn "$top/examples" "$man/examples"
+
+version=$("$QUANTC" --version)
+"$QUANTC" --help | sed -n 's/^  \([a-z]*\)  *\([a-z].*\)/\1 \2/p' >"$work/commands"
+section docs/quantc.1 COMMANDS | awk '/^\.BR quantc-[a-z]* \(1\)$/ { sub(/quantc-/, "", $2); c = $2; getline t; print c, t }' >"$work/commands.1"
+ok "quantc.1: all commands, in the order of --help" sh -c 'sed "s/ .*//" "$0/commands" >"$0/a"; sed "s/ .*//" "$0/commands.1" >"$0/b"; [ -s "$0/a" ] && diff "$0/a" "$0/b"' "$work"
+ok "quantc.1: what they do" sh -c 'tr A-Z a-z <"$0/commands.1" | sed "s/\.$//" >"$0/b"; tr A-Z a-z <"$0/commands" | diff - "$0/b"' "$work"
+described docs/quantc.1 >"$work/common.1"
+ok "quantc.1: it has options" test -s "$work/common.1"
+
+for command in $(cut -d' ' -f1 "$work/commands"); do
+    page=docs/quantc-$command.1
+    ok "$command has a man page" test -s "$page" || continue
     ok "$command --help fits a screen" sh -c '[ "$("$0" "$1" --help | wc -l)" -le 40 ]' "$QUANTC" "$command"
+    offered "$command" >"$work/offered"
+    described "$page" >"$work/described"
+    ok "$page: options and arguments are those of --help" diff "$work/offered" "$work/described"
+    ok "$command takes the options of quantc.1" sh -c '[ -z "$(comm -23 "$0/common.1" "$0/offered")" ]' "$work"
+    ok "$page: the usage of --help" [ "$(words "$page" SYNOPSIS)" = "$("$QUANTC" "$command" --help | head -n 1)" ]
+    ok "$page: the purpose of --help" [ "$(words "$page" NAME)" = "quantc-$command - $("$QUANTC" "$command" --help | sed -n '2s/^ *//p')" ]
+    ok "$page: has examples" grep -q '^\.EX$' "$page"
 done
-for option in $(sort -u "$work/options"); do
-    ok "man page: $option" grep -qF -- "$(echo "$option" | sed 's/-/\\-/g')" docs/quantc.1
+for page in docs/*.1; do
+    ok "$page: the version" grep -q "^\.TH .* \"$version\" " "$page"
+    for status in 0 1 2 3 4; do
+        ok "$page: exit status $status" grep -q "^\.B $status\$" "$page"
+    done
+    for see in $(section "$page" "SEE ALSO" | sed -n 's/^\.BR \([a-z-]*\) .*/\1/p'); do
+        ok "$page: see $see" test -s "docs/$see.1"
+    done
+    plain "$page" | awk '/^\.EX$/ { inside = 1; next } /^\.EE$/ { inside = 0 } inside' >"$man/examples.sh"
+    ok "$page: the examples run" sh -c 'cd "$0" && PATH="$1:$PATH" sh -eu examples.sh' "$man" "$(dirname "$QUANTC")"
+    if has mandoc; then
+        # The version stands in the place of a date.
+        ok "$page: mandoc" sh -c '! mandoc -T lint -W style "$0" | grep -v "missing date, using \"\""' "$page"
+    else
+        skip 1 "no mandoc: $page"
+    fi
+    if has groff; then
+        ok "$page: groff" sh -c '[ -z "$(groff -man -ww -z "$0" 2>&1)" ]' "$page"
+    else
+        skip 1 "no groff: $page"
+    fi
 done
 finish
