@@ -137,8 +137,8 @@ static bool help_outside(struct qc *qc, struct qc_diag *d,
         up = up->parent;
     m = holder(up->m, name, &p);
     if (m)
-        qc_help(qc, d, "'%.*s' is a field of %s: '%s'", QC_ARG(name), m->name,
-                path_text(qc, &p));
+        qc_help(qc, d, "'%.*s' is a field of %s: write it inside '%s'",
+                QC_ARG(name), m->name, path_text(qc, &p));
     return m != NULL;
 }
 

@@ -136,7 +136,7 @@ static const char *found(struct qc *qc, const struct qc_node *n)
 static void suggest(struct qc *qc, struct qc_diag *d, const struct qc_node *n,
                     const char *how, struct qc_str text)
 {
-    qc_help(qc, d, "%s: %s", how, qc_shown(qc, text));
+    qc_help(qc, d, "%s%s", how, qc_shown(qc, text));
     qc_fix(qc, d, n->loc, text);
 }
 
@@ -174,7 +174,7 @@ static void wrong_bool(struct qc *qc, const struct qc_field *f,
     if (scalar || n->kind == QC_TEXT)
         meant = meant_bool(n->text);
     if (meant.len)
-        suggest(qc, d, n, n->kind == QC_TEXT ? "remove the quotes" : "write",
+        suggest(qc, d, n, n->kind == QC_TEXT ? "remove the quotes: " : "write ",
                 meant);
 }
 
@@ -188,7 +188,7 @@ static void wrong_int(struct qc *qc, const struct qc_field *f,
     struct integer i;
 
     if (n->kind == QC_TEXT && scan_integer(n->text, &i) && fits(f, &i))
-        suggest(qc, d, n, "remove the quotes", n->text);
+        suggest(qc, d, n, "remove the quotes: ", n->text);
     if (n->kind != QC_NUMBER)
         return;
     /* 3.0, 3. and 3f are 3. */
@@ -201,7 +201,7 @@ static void wrong_int(struct qc *qc, const struct qc_field *f,
         if (!strchr(".0f", n->text.ptr[i.size]))
             return;
     if (point > n->text.ptr && point[-1] != '-')
-        suggest(qc, d, n, "write",
+        suggest(qc, d, n, "write ",
                 (struct qc_str){n->text.ptr, (size_t)(point - n->text.ptr)});
 }
 
@@ -215,7 +215,7 @@ static void wrong_float(struct qc *qc, const struct qc_field *f,
     double v;
 
     if (n->kind == QC_TEXT && qc_parse_double(n->text, &v))
-        suggest(qc, d, n, "remove the quotes", n->text);
+        suggest(qc, d, n, "remove the quotes: ", n->text);
     if (n->kind == QC_NUMBER && scan_integer(n->text, &i) && !i.too_large)
         qc_help(qc, d, "only decimal numbers may be fractions");
 }
@@ -228,19 +228,20 @@ static void wrong_string(struct qc *qc, const struct qc_field *f,
                   "'%s' needs a string, found %s", f->name, found(qc, n));
 
     if (n->kind == QC_WORD || n->kind == QC_NUMBER)
-        suggest(qc, d, n, "add quotes",
-                qc_format(qc, "\"%.*s\"", QC_ARG(n->text)));
+        suggest(qc, d, n,
+                "add quotes: ", qc_format(qc, "\"%.*s\"", QC_ARG(n->text)));
 }
 
 static void wrong_enum(struct qc *qc, const struct qc_field *f,
                        const struct qc_node *n)
 {
-    struct qc_diag *d = qc_report(
-        qc, QC_SCH_TYPE_ENUM, n->loc, "'%s' needs one of %s, found %s", f->name,
-        enum_words(qc, f->values, false), found(qc, n));
+    struct qc_diag *d =
+        qc_report(qc, QC_SCH_TYPE_ENUM, n->loc, "'%s' needs %s %s, found %s",
+                  f->name, f->values->count > 1 ? "one of" : "the word",
+                  enum_words(qc, f->values, false), found(qc, n));
 
     if (n->kind == QC_TEXT && qc_find_enum(f->values, n->text))
-        suggest(qc, d, n, "remove the quotes", n->text);
+        suggest(qc, d, n, "remove the quotes: ", n->text);
 }
 
 void qc_wrong_type(struct qc *qc, const struct qc_field *f,

@@ -71,9 +71,15 @@ void text_bad_chars(struct text_reader *r, uint32_t at, uint32_t end)
     if (!qc_utf8(r->text + at, r->text + end, &code))
         code = 0xFFFD;
     if (is_blank_code(code)) {
+        bool invisible = code == 0x200B || code == 0x2060;
+
         d = qc_report(r->qc, QC_LEX_BAD_CHAR, text_loc(r, at, end),
-                      "unexpected blank U+%04X", (unsigned)code);
-        qc_help(r->qc, d, "write an ordinary space");
+                      invisible ? "invisible character U+%04X"
+                                : "unexpected blank U+%04X",
+                      (unsigned)code);
+        qc_help(r->qc, d, invisible ? "delete it" : "write an ordinary space");
+        qc_fix(r->qc, d, text_loc(r, at, end),
+               invisible ? QC_STR("") : QC_STR(" "));
         r->fault_end = before; /* a blank all the same */
     } else if (code >= 0x80) {
         qc_report(r->qc, QC_LEX_BAD_CHAR, text_loc(r, at, end),
@@ -160,8 +166,11 @@ void text_stray_minus(struct text_reader *r, uint32_t at, uint32_t end)
         return;
     d = qc_report(r->qc, QC_LEX_STRAY_MINUS, text_loc(r, at, end),
                   "a minus sign must touch its number");
-    if (end < r->file->size && (r->text[end] == ' ' || r->text[end] == '\t') &&
-        (at == 0 || r->text[at - 1] == ' ' || r->text[at - 1] == '\n'))
+    /* - "a" on a line of its own: YAML */
+    while (at && (r->text[at - 1] == ' ' || r->text[at - 1] == '\t'))
+        at--;
+    if ((at == 0 || r->text[at - 1] == '\n') && end < r->file->size &&
+        r->text[end] == ' ')
         qc_help(r->qc, d, "a list is written in brackets: [\"a\", \"b\"]");
 }
 
@@ -211,12 +220,16 @@ void text_ellipsis(struct text_reader *r, uint32_t at, uint32_t end)
 
 void text_conflict(struct text_reader *r, uint32_t at, uint32_t end)
 {
-    struct qc_diag *d =
-        qc_report(r->qc, QC_SYN_EXPECTED_FIELD_NAME, text_loc(r, at, end),
-                  "this is a conflict marker of version control");
+    bool known = r->conflict && r->text[at] != '<';
+    struct qc_diag *d;
 
-    qc_help(r->qc, d, "decide which of the two versions stays");
+    r->conflict = r->text[at] != '>';
     r->fault_end = end;
+    if (known)
+        return;
+    d = qc_report(r->qc, QC_SYN_EXPECTED_FIELD_NAME, text_loc(r, at, end),
+                  "this is a conflict marker of version control");
+    qc_help(r->qc, d, "decide which of the two versions stays");
 }
 
 /* ---- faults in strings ---- */
@@ -404,8 +417,6 @@ static void scan(struct text_reader *r, struct text_word *w)
     text_scan(w, r->scanner);
     w->dirty = r->fault_end > r->scanned && r->fault_end <= w->at &&
                !has_newline(r, r->fault_end, w->at);
-    if (r->same_line && has_newline(r, r->scanned, w->at))
-        r->same_line = false;
     r->scanned = w->end;
 }
 
@@ -460,10 +471,13 @@ static bool closes_soon(const struct text_reader *r, uint32_t at)
     return stop < r->file->size && r->text[stop] == ')';
 }
 
-static bool begins_value(struct text_reader *r)
+static bool begins_value(struct text_reader *r, const struct text_word *w)
 {
     int next = peek(r);
 
+    /* a: word, and a bracket on a line of its own */
+    if (after_colon(r) && next != ':' && has_newline(r, w->end, r->ahead.at))
+        return false;
     if (next == '(')
         return !closes_soon(r, r->ahead.at);
     return next == ':' || next == '{' || next == '<' || next == '[';
@@ -507,9 +521,10 @@ static void check_odd(struct text_reader *r, struct text_word *w)
 
 static bool name_word(struct text_reader *r, struct text_word *w)
 {
-    if (begins_value(r)) {
+    if (begins_value(r, w)) {
         as_field(r, w);
-    } else if (wants_value(r, w->at) || (r->recovering && r->same_line)) {
+    } else if (wants_value(r, w->at) ||
+               (r->recovering && w->at < r->line_end)) {
         w->kind = TEXT_WORD;
         w->poisoned |= w->dirty;
         return true;
@@ -555,8 +570,8 @@ static bool string_word(struct text_reader *r, struct text_word *w)
 
 static bool number_word(struct text_reader *r, struct text_word *w)
 {
-    if (!wants_value(r, w->at) && begins_value(r) && peek(r) != '[') {
-        if (!w->poisoned)
+    if (!wants_value(r, w->at) && begins_value(r, w) && peek(r) != '[') {
+        if (!w->poisoned && !w->dirty)
             qc_report(r->qc, QC_SCH_FIELD_NUMBER, text_loc(r, w->at, w->end),
                       "fields are written by name, not by number");
         as_field(r, w);
@@ -625,6 +640,7 @@ static void nameless(struct text_reader *r, const struct text_word *w)
                 "without these braces");
     r->group[r->groups - 1]->torn = true;
     skip_brackets(r, 1, false);
+    r->fault_end = r->scanned; /* <xml>text</xml>: one mistake */
 }
 
 static bool open_group(struct text_reader *r, struct text_word *w)
@@ -649,7 +665,9 @@ static bool open_group(struct text_reader *r, struct text_word *w)
 
 static void unmatched(struct text_reader *r, const struct text_word *w)
 {
-    if (!w->dirty)
+    if (r->mismatches)
+        r->mismatches--;
+    else if (!w->dirty)
         qc_report(r->qc, QC_SYN_UNMATCHED_CLOSE, text_loc(r, w->at, w->end),
                   "'%c' closes nothing", r->text[w->at]);
 }
@@ -675,6 +693,7 @@ static bool extension(struct text_reader *r, struct text_word *w)
 {
     uint32_t end = w->end;
     struct qc_diag *d;
+    bool alone;
 
     while (peek(r) && r->ahead.kind != ']' &&
            !has_newline(r, end, r->ahead.at)) {
@@ -685,13 +704,17 @@ static bool extension(struct text_reader *r, struct text_word *w)
         end = r->ahead.end;
         r->has_ahead = false;
     }
+    alone = peek(r) == 0 || has_newline(r, end, r->ahead.at);
     d = qc_report(r->qc, QC_SYN_EXTENSION, text_loc(r, w->at, end),
                   "extensions and Any values are not supported");
     if (r->now.kind == ']')
         qc_help(r->qc, d, "put all elements into one list: [\"a\", \"b\"]");
+    else if (alone && r->text[end - 1] == ']' && end - w->at > 2)
+        qc_help(r->qc, d, "a group is written with braces: %s { ... }",
+                shown(r, w->at + 1, end - 1));
     w->end = end;
     w->poisoned = true;
-    if (!begins_value(r) || peek(r) == '[' || peek(r) == '(') {
+    if (!begins_value(r, w) || peek(r) == '[' || peek(r) == '(') {
         r->group[r->groups - 1]->torn = true;
         return false;
     }
@@ -947,7 +970,13 @@ static int separator_before(const struct text_reader *r)
 
 void text_syntax_error(struct text_reader *r, enum text_want want)
 {
-    r->recovering = r->same_line = true;
+    const char *p = r->text + r->now.at, *eof = r->text + r->file->size;
+
+    r->recovering = true;
+    if (r->now.at >= r->line_end) {
+        p = memchr(p, '\n', (size_t)(eof - p));
+        r->line_end = (uint32_t)((p ? p : eof) - r->text);
+    }
     if (r->stop || r->now.dirty)
         return;
     if (want == TEXT_WANT_NOTHING)
@@ -1057,25 +1086,39 @@ void text_mismatch(struct text_reader *r, struct text_span bracket)
                                   open == '<' ? '>' : '}', r->text[bracket.at]);
 
     qc_note(r->qc, d, n->loc, "opened here");
+    r->mismatches++;
     text_close(r, bracket);
 }
 
-void text_list_fault(struct text_reader *r, struct text_span at)
+/* One report for one list. */
+static bool first_list_fault(struct text_reader *r)
 {
     struct qc_node *n = r->group[r->groups - 1];
+    bool first = !n->torn && !n->poisoned;
+
+    n->torn = true;
+    return first;
+}
+
+void text_list_fault(struct text_reader *r)
+{
+    if (first_list_fault(r) && !r->now.dirty)
+        missing_comma(r);
+}
+
+void text_last_comma(struct text_reader *r, struct text_span comma,
+                     struct text_span bracket)
+{
+    const struct qc_node *n = r->group[r->groups - 1];
     struct qc_diag *d;
 
-    if (n->torn || n->poisoned)
+    if (!first_list_fault(r))
         return;
-    n->torn = true;
-    if (r->text[at.at] == ']')
-        d = qc_report(r->qc, QC_SYN_LIST_COMMA, text_loc(r, at.at, at.end),
-                      "a comma may not come before ']'");
-    else
-        d = qc_report(r->qc, QC_SYN_LIST_COMMA, text_loc(r, at.at, at.end),
-                      "expected ',' or ']' in the list, found '%s'",
-                      shown(r, at.at, at.end));
+    d = qc_report(r->qc, QC_SYN_LIST_COMMA,
+                  text_loc(r, bracket.at, bracket.end),
+                  "a comma may not come before ']'");
     qc_note(r->qc, d, n->loc, "the list begins here");
+    qc_fix(r->qc, d, text_loc(r, comma.at, comma.end), QC_STR(""));
 }
 
 void text_recover(struct text_reader *r, size_t groups)

@@ -99,7 +99,11 @@ bare
 
 scalar
     : strings                     { text_scalar(r, QC_TEXT, @1, $1); }
-    | NUMBER                      { text_scalar(r, QC_NUMBER, @1, $1.poisoned); }
+    | word
+    ;
+
+word
+    : NUMBER                      { text_scalar(r, QC_NUMBER, @1, $1.poisoned); }
     | WORD                        { text_scalar(r, QC_WORD, @1, $1.poisoned); }
     ;
 
@@ -126,7 +130,7 @@ angle
 list
     : bracket ']'                 { text_close(r, @2); }
     | bracket elements ']'        { text_close(r, @3); }
-    | bracket elements "," ']'    { text_list_fault(r, @4); text_close(r, @4); }
+    | bracket elements "," ']'    { text_last_comma(r, @3, @4); text_close(r, @4); }
     ;
 
 bracket
@@ -137,8 +141,9 @@ elements
     : element
     | elements "," element
     | elements wrong_comma element
-    | elements group
-    | elements list
+    | elements no_comma word
+    | elements no_comma group
+    | elements no_comma list
     ;
 
 element
@@ -148,7 +153,11 @@ element
     ;
 
 wrong_comma
-    : ';'                         { text_list_fault(r, @1); }
+    : ';'                         { text_list_fault(r); }
+    ;
+
+no_comma
+    : %empty                      { text_list_fault(r); }
     ;
 
 %%

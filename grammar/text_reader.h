@@ -46,11 +46,14 @@ struct text_reader {
     uint32_t scanned; /* end of the word that was scanned last */
     struct text_bracket open[TEXT_DEPTH];
     unsigned depth;
-    bool cut;         /* a list ended without its bracket             */
-    bool quoted_name; /* reported: a name in quotes, once for a file  */
-    bool recovering;  /* an error was found in this field             */
-    bool same_line;   /* ... and on this line                         */
-    bool stop;        /* another language: nothing of the tree is of use */
+    bool cut;          /* a list ended without its bracket             */
+    bool quoted_name;  /* reported: a name in quotes, once for a file  */
+    bool recovering;   /* an error was found in this field             */
+    uint32_t line_end; /* ... and the end of its line                 */
+    size_t mismatches; /* wrong closing brackets: each may leave a right one
+                          over */
+    bool conflict;     /* between <<<<<<< and >>>>>>>                  */
+    bool stop;         /* another language: nothing of the tree is of use */
 
     /* The parser's side: the tree under construction. */
     struct qc_node *group[TEXT_DEPTH + 2];
@@ -98,7 +101,10 @@ void text_open(struct text_reader *r, enum qc_node_kind kind,
                struct text_word bracket);
 void text_close(struct text_reader *r, struct text_span bracket);
 void text_mismatch(struct text_reader *r, struct text_span bracket);
-void text_list_fault(struct text_reader *r, struct text_span at);
+/* Something else than a comma, or nothing, between two elements: r->now. */
+void text_list_fault(struct text_reader *r);
+void text_last_comma(struct text_reader *r, struct text_span comma,
+                     struct text_span bracket);
 /* After an error: back to the group that is number `groups`. */
 void text_recover(struct text_reader *r, size_t groups);
 /* What the parser could have taken instead of r->now. */
