@@ -159,7 +159,9 @@ void *qc_calib_state(struct qc *qc, size_t size);
 /* ---- partial.c ---- */
 
 void qc_put_partial(struct qc_out *o, const struct qc_calib *c);
-/* Reads a state file. Null after a fault, which is reported. */
+/* Reads a state file. Null after a fault, which is reported. The result points
+ * into the file. */
+struct qc_calib *qc_parse_partial(struct qc *qc, struct qc_file *file);
 struct qc_calib *qc_read_partial(struct qc *qc, const char *path,
                                  struct qc_file **file);
 /* Whether both calibrate the same layers in the same way; else says at `at`

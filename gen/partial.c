@@ -337,25 +337,29 @@ static void get_calib(struct reader *r, struct qc_calib *c)
     require(r, r->at == r->file->size);
 }
 
-struct qc_calib *qc_read_partial(struct qc *qc, const char *path,
-                                 struct qc_file **file)
+struct qc_calib *qc_parse_partial(struct qc *qc, struct qc_file *file)
 {
     struct qc_calib *c = qc_alloc(qc, sizeof(*c));
     struct reader r = {0};
 
     r.qc = c->qc = qc;
-    r.file = *file = qc_load(qc, path, FILE_MAX);
-    if (!r.file)
-        return NULL;
-    r.file->binary = true;
+    r.file = file;
+    file->binary = true;
     r.why = check_head(&r);
     if (!r.why)
         get_calib(&r, c);
     if (!r.why)
         return c;
-    qc_report(qc, QC_SHARD_DAMAGED, (struct qc_loc){r.file, 0, 0},
+    qc_report(qc, QC_SHARD_DAMAGED, (struct qc_loc){file, 0, 0},
               "cannot use this file: %s", r.why);
     return NULL;
+}
+
+struct qc_calib *qc_read_partial(struct qc *qc, const char *path,
+                                 struct qc_file **file)
+{
+    *file = qc_load(qc, path, FILE_MAX);
+    return *file ? qc_parse_partial(qc, *file) : NULL;
 }
 
 /* ---- comparing ---- */
