@@ -157,8 +157,8 @@ static void write_tables(struct run *r, const struct qc_tables *t)
 {
     struct qc *qc = r->qc;
     struct qc_out *outs[9];
-    const char *targets[2];
-    size_t n = 0;
+    const char *targets[6];
+    size_t n = 0, target_count = 2, first;
 
     targets[0] = file_path(r, t, "tables.c");
     targets[1] = file_path(r, t, "tables.h");
@@ -175,13 +175,16 @@ static void write_tables(struct run *r, const struct qc_tables *t)
             return;
         }
     }
+    first = n;
     if (r->o->weights && !add_weights(r, t, outs, &n))
         return;
+    for (; first < n; first++)
+        targets[target_count++] = outs[first]->path;
     add_sbom(r, qc_format(qc, "%s_tables", t->prefix).ptr, outs, &n);
     /* Last, and always new: what make looks at. */
     outs[n] = qc_out_new(qc, file_path(r, t, "tables.d"));
     outs[n]->renew = true;
-    qc_emit_depfile(outs[n++], targets, 2);
+    qc_emit_depfile(outs[n++], targets, target_count);
     if (!r->o->out || qc_make_folder(qc, r->o->out))
         qc_commit(outs, n);
 }

@@ -124,8 +124,8 @@ def with_bn(name, folded):
 
 
 def overflows():
-    g = Net([1, 300])
-    y = g.layer("Gemm", "wide", "x", [2, 300], 2, transB=1)
+    g = Net([1, 600])
+    y = g.layer("Gemm", "wide", "x", [2, 600], 2, transB=1)
     b = g.init("huge.bias", [3], [0.5, 1e9, 0.0])
     y = g.node("Gemm", [y, g.weights("huge.weight", [3, 2]), b], ["huge_y"],
                "huge", transB=1)
