@@ -317,8 +317,7 @@ static void bind_list(struct binder *b, struct qc_frame *f,
     if (!list->colon && field->type != QC_MESSAGE)
         want_colon(b, list);
     for (n = list->first; n; n = n->next) {
-        if (n->kind != QC_GROUP)
-            n->name_loc = list->name_loc;
+        n->name_loc = n->kind == QC_GROUP ? n->loc : list->name_loc;
         bind_one(b, f, field, n);
     }
 }

@@ -162,6 +162,14 @@ struct ratio_cache {
     size_t room;
 };
 
+/* The first of the three that somebody wrote. */
+static struct qc_loc place_of_search(const struct qc_row *row)
+{
+    return row->search_step.loc.file        ? row->search_step.loc
+           : row->search_range_end.loc.file ? row->search_range_end.loc
+                                            : row->search_range_start.loc;
+}
+
 static const struct qc_block_of *lower_ifmr(struct qc *qc, struct qc_tables *t,
                                             const struct qc_row *row,
                                             struct ratio_cache *cache)
@@ -171,7 +179,7 @@ static const struct qc_block_of *lower_ifmr(struct qc *qc, struct qc_tables *t,
     size_t table;
 
     if (!(count >= 1 && count <= RATIOS_MAX)) {
-        qc_report(qc, QC_LIM_CANDIDATES, row->search_step.loc,
+        qc_report(qc, QC_LIM_CANDIDATES, place_of_search(row),
                   "'search_step' %.*s makes more than %u candidates between "
                   "%.*s and %.*s",
                   QC_ARG(row->search_step.text), RATIOS_MAX,

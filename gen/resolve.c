@@ -421,6 +421,26 @@ static void check_nothing(struct qc_resolver *r)
               "no layer is left to quantize");
 }
 
+static bool is_configuration(struct qc *qc, const struct qc_doc *d)
+{
+    bool layers = d->kind == QC_KIND_LAYERS;
+    struct qc_diag *e;
+
+    if (d->kind == QC_KIND_CALIB || d->kind == QC_KIND_RETRAIN ||
+        d->kind == QC_KIND_JSON_CALIB || d->kind == QC_KIND_JSON_RETRAIN)
+        return true;
+    if (d->file->errors)
+        return false;
+    e = qc_report(qc, QC_RES_KIND, whole_file(d->file),
+                  "%s is %s, not a configuration", d->file->name,
+                  layers ? "a list of layers" : "of another kind");
+    qc_help(qc, e,
+            layers ? "give it with --layers; if it is a configuration, say so "
+                     "with --kind"
+                   : "say with --kind what it is");
+    return false;
+}
+
 static void resolve_form(struct qc_resolver *r, const struct qc_doc *config)
 {
     switch (r->plan->kind) {
@@ -470,7 +490,8 @@ struct qc_plan *qc_resolve(struct qc *qc, const struct qc_doc *config,
 {
     struct qc_resolver r = {0};
 
-    if ((config && !config->bound) || (record && !record->bound) ||
+    if ((config && !is_configuration(qc, config)) ||
+        (config && !config->bound) || (record && !record->bound) ||
         (model && model->file->errors))
         return NULL;
     r.qc = qc;
