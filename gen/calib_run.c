@@ -446,11 +446,12 @@ static void show_stats(const struct run *r, unsigned threads)
 
     getrusage(RUSAGE_SELF, &u);
     fprintf(stderr,
-            "quantc: %zu layers, %.1f MB of samples, %.1f MB read, %.3f s, "
+            "quantc: %zu layer%s, %.1f MB of samples, %.1f MB read, %.3f s, "
             "%u thread%s, %.1f MiB at most\n",
-            r->calib->count, (double)r->bytes * 1e-6,
-            (double)r->bytes_read * 1e-6, seconds_since(&r->start), threads,
-            threads == 1 ? "" : "s", (double)u.ru_maxrss / 1024);
+            r->calib->count, r->calib->count == 1 ? "" : "s",
+            (double)r->bytes * 1e-6, (double)r->bytes_read * 1e-6,
+            seconds_since(&r->start), threads, threads == 1 ? "" : "s",
+            (double)u.ru_maxrss / 1024);
 }
 
 static uint64_t layer_bytes(const struct qc_calib_layer *l)
