@@ -159,7 +159,7 @@ $(BUILD)/host/libquantrt.a $(BUILD)/host/libquantrt-f32.a &:
 
 $(BUILD)/tests/%: tests/%.c $(BUILD)/libqc.a $(BUILD)/libquantrt.a $(BUILD)/libquantrt-f32.a
 	@mkdir -p $(@D)
-	$(CC) -std=gnu99 -Wall -Wextra $(CFLAGS) -ffp-contract=off $(INC) -Itests -MMD -MP $< -o $@ $(TEST_EXTRA) \
+	$(CC) -std=gnu99 -Wall -Wextra $(CFLAGS) -ffp-contract=off $(CJSON_CFLAGS) $(INC) -Itests -MMD -MP $< -o $@ $(TEST_EXTRA) \
 	    $(BUILD)/libqc.a $(BUILD)/libquantrt-f32.a $(BUILD)/libquantrt.a -lcmocka -pthread $(CJSON_LIBS) -lm
 
 tests: $(TEST_SRC:tests/%.c=$(BUILD)/tests/%) ## build the test programs
