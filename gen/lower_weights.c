@@ -39,54 +39,50 @@ static bool quantize(struct qc *qc, const struct qc_low_row *r,
 
 /* ---- layout ---- */
 
-/* The model's weights as [out, in, space] with their strides. */
+/* The model's weights as [group, out, in, space] with their strides; out and
+ * in are those of one group. */
 struct view {
-    size_t out, in, space, so, si, ss;
+    size_t groups, out, in, space, sg, so, si, ss;
 };
 
 static struct view view_of(const struct qc_layer *l, const struct qc_weights *w)
 {
     const struct qrt_shape *s = &w->shape;
-    struct view v = {0};
+    size_t row = (size_t)s->channels * s->inner;
 
-    if (l->op == QRT_OP_LINEAR && !l->trans_b) { /* [in, out] */
-        v = (struct view){s->channels,
-                          s->outer,
-                          s->inner,
-                          s->inner,
-                          (size_t)s->channels * s->inner,
-                          1};
-    } else if (s->outer * s->groups == 1) { /* [out, in/g, space] */
-        v.out = s->channels;
-        v.in = l->rank > 1 ? (size_t)l->shape[1] : 1;
-        v.space = s->inner / v.in;
-        v.so = s->inner;
-        v.si = v.space;
-        v.ss = 1;
-    } else { /* transposed: [in, out/g, space] */
-        v.out = s->channels;
-        v.in = (size_t)s->outer * s->groups;
-        v.space = s->inner;
-        v.so = s->inner;
-        v.si = (size_t)s->channels * s->inner;
-        v.ss = 1;
+    if (l->op == QRT_OP_LINEAR && !l->trans_b) /* [in, out] */
+        return (struct view){1, s->channels, s->outer, s->inner,
+                             0, s->inner,    row,      1};
+    if (s->outer * s->groups == 1) { /* [out, in of the group, space] */
+        size_t in = l->rank > 1 ? (size_t)l->shape[1] : 1;
+        size_t groups =
+            l->group > 1 && s->channels % l->group == 0 ? (size_t)l->group : 1;
+        size_t out = s->channels / groups;
+
+        return (struct view){
+            groups,   out,           in, s->inner / in, out * s->inner,
+            s->inner, s->inner / in, 1};
     }
-    return v;
+    /* transposed: [in, out of the group, space] */
+    return (struct view){s->groups,      s->channels, s->outer, s->inner,
+                         s->outer * row, s->inner,    row,      1};
 }
 
-/* [out, space, in]; depthwise [space, out]. */
+/* [out, space, in of the group]; depthwise [space, out]. */
 static int8_t *to_cmsis(struct qc *qc, const struct view *v,
                         const int8_t *codes, bool depthwise)
 {
-    int8_t *out = qc_alloc(qc, v->out * v->in * v->space);
-    size_t o, i, s;
+    size_t all = v->groups * v->out, c, i, s;
+    int8_t *out = qc_alloc(qc, all * v->in * v->space);
 
-    for (o = 0; o < v->out; o++)
+    for (c = 0; c < all; c++) {
+        const int8_t *from = codes + c / v->out * v->sg + c % v->out * v->so;
+
         for (s = 0; s < v->space; s++)
             for (i = 0; i < v->in; i++)
-                out[depthwise ? s * v->out + o
-                              : (o * v->space + s) * v->in + i] =
-                    codes[o * v->so + i * v->si + s * v->ss];
+                out[depthwise ? s * all + c : (c * v->space + s) * v->in + i] =
+                    from[i * v->si + s * v->ss];
+    }
     return out;
 }
 
@@ -106,13 +102,13 @@ static bool pack(struct qc *qc, const struct qc_layer *l, const struct view *v,
     struct qrt_shape s = {0, (uint32_t)v->in, 0, 1};
 
     if (cmsis) {
-        s.outer = (uint32_t)(v->out * v->space);
+        s.outer = (uint32_t)(v->groups * v->out * v->space);
         s.inner = 1;
     } else if (v->si > v->so) { /* the input axis is the first */
         s.outer = 1;
         s.inner = (uint32_t)v->si;
     } else {
-        s.outer = (uint32_t)v->out;
+        s.outer = (uint32_t)(v->groups * v->out);
         s.inner = (uint32_t)v->si;
     }
     out->bytes = out->count / 2;
@@ -233,7 +229,7 @@ static bool lower_layer(struct qc *qc, const struct qc_low_row *r,
 {
     const struct qc_layer *l = r->row->layer;
     struct view v = view_of(l, w);
-    bool depthwise = l->group > 1 && v.in == 1 && (size_t)l->group == v.out;
+    bool depthwise = v.groups > 1 && v.in == 1 && v.out == 1;
     int8_t *codes = qc_alloc(qc, (size_t)w->count);
 
     out->row = r;
