@@ -31,8 +31,7 @@ else
     skip 1 "no protoc"
 fi
 # Steps of the weights are those of the exact record, to half a unit of the
-# decimals; steps of
-# the activations are near.
+# decimals; steps of the activations are near.
 numbers() { sed -n "s/^ *$1: *//p" "$2"; }
 same_weights() {
     numbers scale_w "$1" >"$work/w1"
