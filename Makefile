@@ -172,8 +172,9 @@ check: deps-check ## install what the tests need, build and run them
 	@QUANTC=$(CURDIR)/$(BUILD)/quantc BUILD=$(CURDIR)/$(BUILD) CC="$(CC)" QC_SHARED=$(abspath $(QC_SHARED)) \
 	    sh tests/run.sh $(BUILD)/logs $(TEST_BIN) $(TEST_SH)
 
-bench: ## time the float kernels against obvious loops and the memory, JSON against cJSON
+bench: ## time the float kernels against obvious loops and the memory, text against protoc, JSON against cJSON
 	@$(MAKE) --no-print-directory all
+	@sh tests/bench/bench_text.sh "$(CC)" $(BUILD)
 	@sh tests/bench/bench_json.sh "$(CC)" $(BUILD)
 	@sh tests/bench/bench.sh "$(CC)" $(BUILD)
 
