@@ -99,9 +99,11 @@ bare
 
 scalar
     : strings                     { text_scalar(r, QC_TEXT, @1, $1); }
-    | word
+    | NUMBER                      { text_scalar(r, QC_NUMBER, @1, $1.poisoned); }
+    | WORD                        { text_scalar(r, QC_WORD, @1, $1.poisoned); }
     ;
 
+/* What cannot be the rest of the string before it. */
 word
     : NUMBER                      { text_scalar(r, QC_NUMBER, @1, $1.poisoned); }
     | WORD                        { text_scalar(r, QC_WORD, @1, $1.poisoned); }
