@@ -1,6 +1,12 @@
-/* What the parts of the text-format reader share. text.l cuts the characters
- * into words; text_reader.c decides by the neighbours of a word what it is,
- * and builds the tree; text.y says how words follow one another. */
+/* What the parts of the text-format reader share.
+ *
+ *     text.l         cuts the characters into words
+ *     text_faults.c  faults in them
+ *     text_reader.c  decides by the neighbours of a word what it is
+ *     text.y         how words follow one another
+ *     text_errors.c  what to say when they do not
+ *     text_tree.c    the tree
+ *     text_string.c  values of strings (parse.h) */
 #ifndef QC_TEXT_READER_H
 #define QC_TEXT_READER_H
 
@@ -71,9 +77,16 @@ int text_scan(struct text_word *w, void *scanner);
 /* Starts on the whole of r->file. */
 void text_scan_start(struct text_reader *r);
 
-/* ---- text_reader.c, for the scanner ---- */
+/* ---- text_faults.c ---- */
 
 struct qc_loc text_loc(const struct text_reader *r, uint32_t at, uint32_t end);
+struct qc_str text_slice(const struct text_reader *r, uint32_t at,
+                         uint32_t end);
+const char *text_shown(const struct text_reader *r, uint32_t at, uint32_t end);
+bool text_has_newline(const struct text_reader *r, uint32_t at, uint32_t end);
+/* What stands behind a value on its line leaves the value in doubt: 70%, 1/2.
+ * `at`: where that begins. */
+void text_doubt(struct text_reader *r, uint32_t at);
 /* Each reports one kind of fault; [at, end) is the faulty text. */
 void text_bad_chars(struct text_reader *r, uint32_t at, uint32_t end);
 void text_control(struct text_reader *r, uint32_t at, uint32_t end);
@@ -91,7 +104,7 @@ void text_unterminated(struct text_reader *r, uint32_t at, uint32_t end);
 int text_wide(struct text_reader *r, uint32_t at, uint32_t end);
 void text_curly(struct text_reader *r, uint32_t at, uint32_t end);
 
-/* ---- text_reader.c, for the parser ---- */
+/* ---- text_tree.c, for the parser ---- */
 
 void text_field(struct text_reader *r, struct text_word w, bool colon);
 void text_no_value(struct text_reader *r);
@@ -107,6 +120,8 @@ void text_last_comma(struct text_reader *r, struct text_span comma,
                      struct text_span bracket);
 /* After an error: back to the group that is number `groups`. */
 void text_recover(struct text_reader *r, size_t groups);
+/* ---- text_errors.c ---- */
+
 /* What the parser could have taken instead of r->now. */
 enum text_want {
     TEXT_WANT_FIELD, /* a field, or the end of the group */
@@ -116,5 +131,8 @@ enum text_want {
     TEXT_WANT_NOTHING /* faults are only counted by now */
 };
 void text_syntax_error(struct text_reader *r, enum text_want want);
+/* r->now stands where a ',' is needed. */
+void text_no_comma(struct text_reader *r);
+struct qc_loc text_now(const struct text_reader *r);
 
 #endif
