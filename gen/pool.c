@@ -72,6 +72,8 @@ static void watch(struct pool *p, void (*tick)(void *context, size_t done))
         pthread_mutex_lock(&p->lock);
     }
     pthread_mutex_unlock(&p->lock);
+    if (tick)
+        tick(p->context, p->done); /* the workers may have been faster */
 }
 
 void qc_pool(unsigned threads, size_t count,

@@ -129,6 +129,17 @@ ok "batches beyond batch_num are left out, with a warning" \
     warns "'batch_num' is 1: 1 of the 2 batches of layer 'conv1' are not used" \
     calibrate "$work/one.json" --model "$model" --data "$data" -o "$work/one.txt"
 ok "the first ones are used" same "$work/one.txt" "$work/flat.txt"
+# A folder's files come in the order of their names, not as they lie there.
+cp -r "$work/flat" "$work/many"
+rm "$work/many/conv1.npy"
+mkdir "$work/many/conv1"
+for n in k c g a h b j d i e f; do
+    cp "$data/conv1/1.npy" "$work/many/conv1/$n.npy"
+done
+cp "$data/conv1/0.npy" "$work/many/conv1/Z.npy"
+calibrate "$work/one.json" --model "$model" --data "$work/many" \
+    -o "$work/many.txt" 2>/dev/null
+ok "the first by name" same "$work/many.txt" "$work/one.txt"
 rm "$work/flat/dw.npy" "$work/flat/fc.npy"
 rm -f "$work/x.txt"
 for l in dw fc; do
@@ -174,14 +185,14 @@ fails 2 "--report with --partial" digits --data "$data" --report x --partial y
 
 mkdir -p "$work/bad"
 {
-    zeros 40000
+    zeros 80000
     printf '\000\000\300\177'
     zeros 8
-} | npy "$work/bad/conv1.npy" '<f4' 10003
+} | npy "$work/bad/conv1.npy" '<f4' 20003
 printf '\177\200\000\000' | npy "$work/bad/dw.npy" '>f4' 1
 printf '\000\074\000\374' | npy "$work/bad/pw.npy" '<f2' 2
 zeros 40 | npy "$work/bad/fc.npy" '<f4' 10
-for text in "conv1.npy:1:1: error: layer 'conv1': element 10000 of 10003 is NaN" \
+for text in "conv1.npy:1:1: error: layer 'conv1': element 20000 of 20003 is NaN" \
     "dw.npy:1:1: error: layer 'dw': element 0 of 1 is infinite" \
     "pw.npy:1:1: error: layer 'pw': element 1 of 2 is minus infinite"; do
     ok "named: $text" says "$text" digits --data "$work/bad" -o "$work/y.txt" -j3
@@ -205,7 +216,11 @@ digits --data "$work/bad" -o "$work/y.txt" --stats 2>"$work/stats"
 rm "$work/bad/fc.npy"
 memory() { awk '/at most/ { m = $(NF - 3) } END { exit !(m > 1 && m < 10) }' \
     "$work/stats"; }
-ok "64 MB in less than 10 MiB" memory
+if grep -q __asan_init "$QUANTC"; then
+    skip 1 "64 MB in less than 10 MiB: not with a sanitizer"
+else
+    ok "64 MB in less than 10 MiB" memory
+fi
 
 # ---- hfmg, retraining ----
 
