@@ -1,8 +1,10 @@
 #!/bin/sh
 # Runs what the documents promise: every ```sh block, in order, in a folder of
-# its own per document; every ```c block compiles; every ```make block parses;
-# the README's sample table is what its quant.cfg gives; every option that
-# --help lists stands in the man page; every link leads somewhere.
+# its own per document, where examples, runtime and build are as in the sources
+# after make, and samples/ holds layer inputs; what it prints has the lines of
+# the ```text output block that follows; every ```c block compiles; the README's
+# sample table is what its quant.cfg gives; man pages say what --help says;
+# versions are those of the headers; every link leads somewhere.
 . "$(dirname "$0")/lib.sh"
 
 top=$PWD
@@ -16,16 +18,53 @@ blocks() {
     inside { print > (dir "/" n) }' "$1"
 }
 
-for doc in README.md docs/*.md docs/zh/*.md examples/*/README.md; do
+# samples DIR: an .npy file of float32 for each layer of the digits example
+samples() {
+    mkdir -p "$1"
+    for layer in conv1:1,1,8,8:64 dw:1,16,8,8:1024 pw:1,16,4,4:256 fc:1,384:384; do
+        shape=${layer#*:} n=${layer##*:}
+        {
+            printf '\223NUMPY\001\000v\000'
+            printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (${shape%:*}), }"
+            awk -v n="$n" 'BEGIN { for (i = 0; i < n; i += 4) print "" }' |
+                while read -r _; do printf '\000\000\200\077\000\000\000\100\000\000\100\077\000\000\000\000'; done
+        } >"$1/${layer%%:*}.npy"
+    done
+}
+# Four folders of samples that differ.
+data=$work/data
+samples "$data/samples"
+digit=200
+for to in samples1 samples2 shards/0 shards/1; do
+    mkdir -p "$data/$to"
+    cp "$data"/samples/*.npy "$data/$to"
+    digit=$((digit + 10))
+    printf "\\000\\000\\$digit\\100" | dd of="$data/$to/fc.npy" bs=1 seek=128 conv=notrunc 2>/dev/null
+done
+# tree DIR: what a reader who sits in the top folder sees
+tree() {
+    mkdir -p "$1/build"
+    cp -r "$data/." "$1"
+    for part in examples runtime gen grammar proto Makefile; do ln -sfn "$top/$part" "$1/$part"; done
+    for part in "$QUANTC" "$BUILD"/libquantrt*.a; do ln -sfn "$part" "$1/build/$(basename "$part")"; done
+}
+
+for doc in README.md docs/*.md docs/zh/*.md examples/README.md examples/*/README.md; do
     [ -f "$doc" ] || continue
     d=$work/$(echo "$doc" | tr '/' '_')
-    mkdir -p "$d/run"
-    ln -sfn "$top/examples" "$d/run/examples"
+    mkdir -p "$d"
+    tree "$d/run"
     blocks "$doc" sh "$d/sh"
     blocks "$doc" c "$d/c"
-    for block in $(find "$d/sh" -type f | sort -t/ -k2 -V); do
-        ok "$doc: commands of block $(basename "$block")" sh -c 'cd "$1" && PATH="$2:$PATH" sh -eu "$3"' - \
-            "$d/run" "$(dirname "$QUANTC")" "$block"
+    # Output N belongs to the commands before it: block N.
+    mkdir -p "$d/out"
+    awk -v dir="$d/out" '$0 == "```sh" { n++ } $0 == "```text output" { inside = 1; next }
+        $0 == "```" { inside = 0 } inside { print > (dir "/" n) }' "$doc"
+    for block in $(find "$d/sh" -type f | sort -V); do
+        n=$(basename "$block")
+        ok "$doc: commands of block $n" sh -c 'cd "$1" && PATH="$2:$PATH" sh -eu "$3" >"$4" 2>&1 || { cat "$4"; exit 1; }' - \
+            "$d/run" "$(dirname "$QUANTC")" "$block" "$d/printed"
+        [ ! -e "$d/out/$n" ] || ok "$doc: output of block $n" sh -c '[ -s "$1" ] && ! grep -vxFf "$2" "$1"' - "$d/out/$n" "$d/printed"
     done
     # C blocks may use the digits example's tables.
     [ -d "$work/tables" ] || "$QUANTC" compile examples/digits/quant.cfg --model examples/digits/model.onnx \
@@ -51,6 +90,31 @@ ok "README: the sample compiles" sh -c 'cd "$1" && "$2" compile quant.cfg --mode
 ok "README: its table is the real one" sh -c 'grep -vxFf "$1/quant_tables.c" "$1/excerpt/1" | grep . && exit 1; [ -s "$1/excerpt/1" ]' - \
     "$work/readme"
 
+# ---- which documents there are ----
+
+for doc in docs/*.md examples/README.md docs/zh/README.md; do
+    [ -e "$doc" ] || continue
+    ok "README.md names $doc" grep -qF "]($doc)" README.md
+done
+for example in examples/*/; do
+    ok "examples/README.md names $(basename "$example")" grep -qE "\]\($(basename "$example")(/README.md)?\)" examples/README.md
+done
+
+# ---- versions ----
+
+# in_header FILE MACRO: its value
+in_header() { sed -n "s/^#define $2  *\"*\([0-9.]*\)u*\"*.*/\1/p" "$1"; }
+# Rows of the table of versions: | what | 1 | `MACRO` in `file` | ... |
+sed -n 's/^| [^|]* | \([0-9.]*\) | `\([A-Z_]*\)` in `\([a-z0-9_./]*\)` |.*/\1 \2 \3/p' docs/CHANGELOG.md >"$work/versions"
+ok "CHANGELOG: five versions" [ "$(wc -l <"$work/versions")" = 5 ]
+while read -r number macro header; do
+    ok "CHANGELOG: $macro" [ "$(in_header "$header" "$macro")" = "$number" ]
+done <"$work/versions"
+newest=$(sed -n 's/^## \([0-9.]*\)$/\1/p' docs/CHANGELOG.md | head -n 1)
+ok "CHANGELOG: its newest entry is this version" [ "quantc $newest" = "$("$QUANTC" --version)" ]
+ok "images.md: the format's version" grep -qx "## Format, version $(in_header runtime/qrt_image.h QRT_IMAGE_VERSION)" docs/images.md
+ok "generated headers: the tables' version" grep -q "^#if QRT_TABLES_VERSION != $(in_header runtime/qrt_tables.h QRT_TABLES_VERSION)\$" "$work/tables/quant_tables.h"
+
 # ---- man pages ----
 
 # plain FILE: a man page without its fonts and escapes
@@ -71,27 +135,8 @@ offered() {
 # described FILE: the same as a man page lists them
 described() { section "$1" OPTIONS | awk '/^\.TP/ { getline; print }' | sort; }
 
-# samples DIR: an .npy file of float32 for each layer of the digits example
-samples() {
-    mkdir -p "$1"
-    for layer in conv1:1,1,8,8:64 dw:1,16,8,8:1024 pw:1,16,4,4:256 fc:1,384:384; do
-        shape=${layer#*:} n=${layer##*:}
-        {
-            printf '\223NUMPY\001\000v\000'
-            printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (${shape%:*}), }"
-            awk -v n="$n" 'BEGIN { for (i = 0; i < n; i += 4) print "" }' |
-                while read -r _; do printf '\000\000\200\077\000\000\000\100\000\000\100\077\000\000\000\000'; done
-        } >"$1/${layer%%:*}.npy"
-    done
-}
 man=$work/man
-mkdir -p "$man"
-samples "$man/samples"
-samples "$man/samples1"
-printf '\000\000\200\100' | dd of="$man/samples1/fc.npy" bs=1 seek=128 conv=notrunc 2>/dev/null
-samples "$man/samples2"
-printf '\000\000\240\100' | dd of="$man/samples2/fc.npy" bs=1 seek=128 conv=notrunc 2>/dev/null
-ln -sfn "$top/examples" "$man/examples"
+tree "$man"
 
 version=$("$QUANTC" --version)
 "$QUANTC" --help | sed -n 's/^  \([a-z]*\)  *\([a-z].*\)/\1 \2/p' >"$work/commands"
