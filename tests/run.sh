@@ -12,11 +12,13 @@ mkdir -p "$logs"
 
 one() {
     name=$(basename "$1")
+    begun=$(date +%s)
     case $1 in
     *.sh) sh "$1" >"$logs/$name.log" 2>&1 ;;
     *) "$1" >"$logs/$name.log" 2>&1 ;;
     esac
     echo $? >"$logs/$name.status"
+    echo $(($(date +%s) - begun)) >"$logs/$name.seconds"
 }
 
 jobs=$( (nproc || echo 1) 2>/dev/null)
@@ -36,7 +38,7 @@ for t in "$@"; do
     name=$(basename "$t")
     log=$logs/$name.log
     status=$(cat "$logs/$name.status" 2>/dev/null || echo 1)
-    echo "== $name"
+    echo "== $name ($(cat "$logs/$name.seconds") s)"
     case $t in
     *.sh)
         cat "$log"
