@@ -170,7 +170,7 @@ TEST_SH  := $(sort $(wildcard tests/test_*.sh))
 check: deps-check ## install what the tests need, build and run them
 	@$(MAKE) --no-print-directory all tests
 	@QUANTC=$(CURDIR)/$(BUILD)/quantc BUILD=$(CURDIR)/$(BUILD) CC="$(CC)" QC_SHARED=$(abspath $(QC_SHARED)) \
-	    sh tests/run.sh $(BUILD)/logs $(TEST_BIN) $(TEST_SH)
+	    sh tests/run.sh $(BUILD)/logs $(TEST_SH) $(TEST_BIN)
 
 bench: ## time the float kernels against obvious loops and the memory, text against protoc, JSON against cJSON
 	@$(MAKE) --no-print-directory all

@@ -1,44 +1,37 @@
 #!/bin/sh
-# Runs test programs and scripts, at most as many at once as there are cores,
-# shows their output in order and adds up their closing lines.
+# Runs test programs and scripts, as many at once as there are cores, shows
+# their output in order and adds up their closing lines.
 #   run.sh LOGDIR TEST...
 # A cmocka program closes with its own lines; a script with
 # "N passed, N failed, N skipped". The last line here is of that form too.
 set -u
+
+# run.sh --one LOGDIR TEST: what each of the processes below does.
+if [ "$1" = --one ]; then
+    name=$(basename "$3")
+    begun=$(date +%s)
+    case $3 in
+    *.sh) sh "$3" >"$2/$name.log" 2>&1 </dev/null ;;
+    *) "$3" >"$2/$name.log" 2>&1 </dev/null ;;
+    esac
+    echo $? >"$2/$name.status"
+    echo $(($(date +%s) - begun)) >"$2/$name.seconds"
+    exit 0
+fi
+
 logs=$1
 shift
 rm -rf "$logs"
 mkdir -p "$logs"
-
-one() {
-    name=$(basename "$1")
-    begun=$(date +%s)
-    case $1 in
-    *.sh) sh "$1" >"$logs/$name.log" 2>&1 ;;
-    *) "$1" >"$logs/$name.log" 2>&1 ;;
-    esac
-    echo $? >"$logs/$name.status"
-    echo $(($(date +%s) - begun)) >"$logs/$name.seconds"
-}
-
 jobs=$( (nproc || echo 1) 2>/dev/null)
-running=0
-for t in "$@"; do
-    one "$t" &
-    running=$((running + 1))
-    if [ "$running" -ge "$jobs" ]; then
-        wait
-        running=0
-    fi
-done
-wait
+printf '%s\n' "$@" | xargs -P "$jobs" -n 1 sh "$0" --one "$logs"
 
 passed=0 failed=0 skipped=0
 for t in "$@"; do
     name=$(basename "$t")
     log=$logs/$name.log
     status=$(cat "$logs/$name.status" 2>/dev/null || echo 1)
-    echo "== $name ($(cat "$logs/$name.seconds") s)"
+    echo "== $name ($(cat "$logs/$name.seconds" 2>/dev/null) s)"
     case $t in
     *.sh)
         cat "$log"
