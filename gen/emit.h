@@ -23,6 +23,9 @@ void qc_put_upper(struct qc_out *o, const char *z);
 
 /* The joins of all layers, behind their edges. */
 void qc_emit_joins(struct qc_out *o, const struct qc_tables *t);
+/* Where the input of a calibrated layer comes from, in words. */
+void qc_put_input(struct qc_out *o, const struct qc_tables *t,
+                  const struct qc_low_row *r);
 
 /* ---- emit_selftest.c ---- */
 

@@ -41,32 +41,32 @@ static void put_term_words(struct qc_out *o, const struct qc_tables *t,
     put_name_of(o, &t->rows[term->layer]);
 }
 
-static void put_words(struct qc_out *o, const struct qc_tables *t,
-                      const struct qc_low_row *r)
+void qc_put_input(struct qc_out *o, const struct qc_tables *t,
+                  const struct qc_low_row *r)
 {
     const struct qc_low_join *j = r->join;
     size_t i;
 
-    qc_puts(o, "/* input of ");
-    put_name_of(o, r);
-    qc_puts(o, ": ");
+    if (!j) {
+        qc_puts(o, "quantized from real numbers; ");
+        qc_put_comment(o, r->join_why);
+        return;
+    }
     if (j->function.len)
         qc_printf(o, "%.*s of ", QC_ARG(j->function));
     if (j->mean)
         qc_puts(o, "the mean of ");
-    if (j->kind == QRT_JOIN_SAME)
-        qc_puts(o, "the codes of ");
+    if (j->kind == QRT_JOIN_SAME) {
+        qc_puts(o, "the codes that ");
+        put_name_of(o, &t->rows[j->terms[0].layer]);
+        qc_puts(o, " reads");
+        return;
+    }
     for (i = 0; i < j->term_count; i++) {
         if (i)
             qc_puts(o, j->kind == QRT_JOIN_CONCAT ? ", then " : " + ");
-        if (j->kind == QRT_JOIN_SAME) {
-            qc_puts(o, "the input of ");
-            put_name_of(o, &t->rows[j->terms[i].layer]);
-        } else {
-            put_term_words(o, t, &j->terms[i]);
-        }
+        put_term_words(o, t, &j->terms[i]);
     }
-    qc_puts(o, " */\n");
 }
 
 /* ---- arrays ---- */
@@ -195,8 +195,14 @@ void qc_emit_joins(struct qc_out *o, const struct qc_tables *t)
     for (i = 0; i < t->count; i++) {
         const struct qc_low_row *r = &t->rows[i];
 
+        if (!r->factors)
+            continue;
+        qc_puts(o, "/* input of ");
+        put_name_of(o, r);
+        qc_puts(o, ": ");
+        qc_put_input(o, t, r);
+        qc_puts(o, r->join ? " */\n" : " */\n\n");
         if (r->join) {
-            put_words(o, t, r);
             put_scales(o, r);
             put_terms(o, t, r);
             if (r->join->own_edge)
@@ -204,12 +210,6 @@ void qc_emit_joins(struct qc_out *o, const struct qc_tables *t)
             if (r->join->table)
                 put_table(o, r);
             put_struct(o, t, r);
-        } else if (r->factors) {
-            qc_puts(o, "/* input of ");
-            put_name_of(o, r);
-            qc_puts(o, ": quantized from real numbers; ");
-            qc_put_comment(o, r->join_why);
-            qc_puts(o, " */\n\n");
         }
     }
 }

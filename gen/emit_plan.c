@@ -108,6 +108,53 @@ static void add_edge(struct qc *qc, cJSON *to, const struct qc_tables *t,
         add_real(m, NULL, r->edge->requant[i]);
 }
 
+static void add_term(struct qc *qc, cJSON *to, const struct qc_tables *t,
+                     const struct qc_low_term *term)
+{
+    cJSON *j = cJSON_CreateObject(), *m;
+    size_t i;
+
+    cJSON_AddItemToArray(to, j);
+    cJSON_AddStringToObject(j, term->is_code ? "input_of" : "accumulator_of",
+                            text_of(qc, t->rows[term->layer].row->layer->name));
+    if (!term->scale)
+        return;
+    cJSON_AddNumberToObject(j, "zero_point", term->zero_point);
+    cJSON_AddNumberToObject(j, "low", term->low);
+    cJSON_AddNumberToObject(j, "high", term->high);
+    m = cJSON_AddArrayToObject(j, "scale");
+    for (i = 0; i < term->scale_count; i++)
+        add_real(m, NULL, term->scale[i]);
+}
+
+static void add_join(struct qc *qc, cJSON *to, const struct qc_tables *t,
+                     const struct qc_low_join *low)
+{
+    static const char *const kinds[] = {"same", "edge", "sum", "concat"};
+    cJSON *j = cJSON_AddObjectToObject(to, "join"), *terms;
+    size_t i;
+
+    cJSON_AddStringToObject(j, "kind", kinds[low->kind]);
+    terms = cJSON_AddArrayToObject(j, "terms");
+    for (i = 0; i < low->term_count; i++)
+        add_term(qc, terms, t, &low->terms[i]);
+    if (low->kind == QRT_JOIN_SAME || low->kind == QRT_JOIN_EDGE)
+        return;
+    cJSON_AddNumberToObject(j, "frac", low->frac);
+    cJSON_AddBoolToObject(j, "mean", low->mean);
+    cJSON_AddNumberToObject(j, "low", low->low);
+    cJSON_AddNumberToObject(j, "high", low->high);
+    cJSON_AddNumberToObject(j, "zero_point", low->zero_point);
+    cJSON_AddNumberToObject(j, "code_min", low->code_min);
+    cJSON_AddNumberToObject(j, "code_max", low->code_max);
+    if (!low->table)
+        return;
+    cJSON_AddStringToObject(j, "function", text_of(qc, low->function));
+    terms = cJSON_AddArrayToObject(j, "table");
+    for (i = 0; i < 256; i++)
+        cJSON_AddItemToArray(terms, cJSON_CreateNumber(low->table[i]));
+}
+
 static void add_recipe(struct qc *qc, cJSON *j, const struct qc_row *row)
 {
     cJSON_AddStringToObject(j, "act_algo", act_algos[row->act_algo]);
@@ -153,6 +200,10 @@ static cJSON *layer_json(struct qc *qc, const struct qc_tables *t,
         add_factors(qc, j, r->factors);
     if (r->edge)
         add_edge(qc, j, t, r);
+    if (r->join)
+        add_join(qc, j, t, r->join);
+    else if (r->factors)
+        cJSON_AddStringToObject(j, "no_join", text_of(qc, r->join_why));
     return j;
 }
 

@@ -261,8 +261,22 @@ static void put_factors(struct qc_out *o, const struct qc_plan *p,
         qc_printf(o, "  record: no factors in %s\n", p->record->name);
 }
 
-static void put_row(struct qc_out *o, const struct qc_plan *p,
+/* Integers all the way from earlier layers, or why not; nothing where a layer
+ * list cannot tell. t: null without a record. */
+static void put_way(struct qc_out *o, const struct qc_tables *t,
                     const struct qc_row *row)
+{
+    const struct qc_low_row *r = t ? &t->rows[row - t->plan->rows] : NULL;
+
+    if (!r || !r->factors || (!r->join && !row->layer->join))
+        return;
+    qc_puts(o, "  input: ");
+    qc_put_input(o, t, r);
+    qc_puts(o, "\n");
+}
+
+static void put_row(struct qc_out *o, const struct qc_plan *p,
+                    const struct qc_tables *t, const struct qc_row *row)
 {
     const struct qc_setting *e = &row->enabled;
 
@@ -282,6 +296,7 @@ static void put_row(struct qc_out *o, const struct qc_plan *p,
     put_half(o, p, row, ACTIVATIONS);
     put_half(o, p, row, WEIGHTS);
     put_factors(o, p, row);
+    put_way(o, t, row);
 }
 
 /* ---- JSON ---- */
@@ -335,8 +350,22 @@ static void put_value_json(struct qc_json *j, const struct qc_plan *p,
     qc_json_close(j, '}');
 }
 
-static void put_row_json(struct qc_json *j, const struct qc_plan *p,
+static void put_way_json(struct qc_json *j, const struct qc_tables *t,
                          const struct qc_row *row)
+{
+    const struct qc_low_row *r = t ? &t->rows[row - t->plan->rows] : NULL;
+    struct qc_out *words;
+
+    if (!r || !r->factors || (!r->join && !row->layer->join))
+        return;
+    words = qc_out_new(j->out->qc, NULL);
+    qc_put_input(words, t, r);
+    qc_json_text(j, "input", (struct qc_str){words->text, words->size});
+    qc_json_bool(j, "requantized", r->join != NULL);
+}
+
+static void put_row_json(struct qc_json *j, const struct qc_plan *p,
+                         const struct qc_tables *t, const struct qc_row *row)
 {
     static const struct shown enabled = {
         {"enabled", "enabled"},
@@ -361,6 +390,7 @@ static void put_row_json(struct qc_json *j, const struct qc_plan *p,
         qc_json_close(j, '}');
     }
     qc_json_bool(j, "calibrated", row->factors != NULL);
+    put_way_json(j, t, row);
     qc_json_close(j, '}');
 }
 
@@ -371,6 +401,9 @@ static void explain_rows(struct qc_out *o, const struct qc_plan *p,
 {
     struct qc_json j = {o, 0, false};
     size_t i, shown = 0;
+    struct qc_lower_options lower = {"quant"};
+    const struct qc_tables *t =
+        p->factor_count ? qc_lower(o->qc, p, &lower) : NULL;
 
     if (json) {
         qc_json_open(&j, NULL, '{');
@@ -380,11 +413,11 @@ static void explain_rows(struct qc_out *o, const struct qc_plan *p,
         if (only && p->rows[i].layer != only)
             continue;
         if (json)
-            put_row_json(&j, p, &p->rows[i]);
+            put_row_json(&j, p, t, &p->rows[i]);
         else if (shown++)
             qc_puts(o, "\n");
         if (!json)
-            put_row(o, p, &p->rows[i]);
+            put_row(o, p, t, &p->rows[i]);
     }
     if (json) {
         qc_json_close(&j, ']');

@@ -287,7 +287,8 @@ static void lower_join(struct joiner *k)
     if (!k->to->factors)
         return;
     if (!j) {
-        refuse(k, "the graph is not known", (struct qc_str){"", 0});
+        refuse(k, "a layer list does not say what it is made of",
+               (struct qc_str){"", 0});
         return;
     }
     if (j->why_not) {
@@ -298,6 +299,30 @@ static void lower_join(struct joiner *k)
                          try_edge(k, &j->operands[0], &j->middle))) ||
         lower_sum(k, j))
         k->to->join = k->out;
+}
+
+/* A layer list knows edges, and nothing else about a layer's input. */
+static void joins_of_edges(struct qc *qc, struct qc_tables *t,
+                           const size_t *row_of, const struct qc_low_row *from)
+{
+    const struct qc_layer *l = from->row->layer;
+    size_t i;
+
+    for (i = 0; from->edge && i < l->edge_count; i++) {
+        struct qc_low_row *to = &t->rows[row_of[l->edges[i].layer]];
+        struct joiner k = {
+            qc, t, row_of, NULL, NULL, {0, 0}
+        };
+
+        if (to->row->layer->join || to->join)
+            continue;
+        k.to = to;
+        k.out = qc_alloc(qc, sizeof(*k.out));
+        k.out->kind = QRT_JOIN_EDGE;
+        one_term(&k, from);
+        k.out->edge = from->edge;
+        to->join = k.out;
+    }
 }
 
 void qc_lower_joins(struct qc *qc, struct qc_tables *t, const size_t *row_of)
@@ -313,4 +338,6 @@ void qc_lower_joins(struct qc *qc, struct qc_tables *t, const size_t *row_of)
         k.out = qc_alloc(qc, sizeof(*k.out));
         lower_join(&k);
     }
+    for (i = 0; i < t->count; i++)
+        joins_of_edges(qc, t, row_of, &t->rows[i]);
 }

@@ -5,7 +5,10 @@
 
 #include <string.h>
 
-#define MAX_OPERANDS 64
+/* Bounds of time and memory: networks stay far below. */
+#define MAX_OPERANDS 250  /* a table counts them in 8 bits                   */
+#define MAX_HOPS     2000 /* operations looked at for one layer              */
+#define MAX_READERS  16   /* layers that read one tensor: any of them will do */
 
 /* The operands of a join while it is built. */
 struct joiner {
@@ -43,7 +46,7 @@ static void add_source(struct joiner *k, struct sources *s,
         (struct qc_at_hand){(size_t)(l - k->m->layers), is_input, *limits};
 }
 
-/* Layers other than the one in question that read v. */
+/* Layers before the one in question that read v; uses are in graph order. */
 static void add_readers(struct joiner *k, struct sources *s,
                         const struct onnx_value *v,
                         const struct qc_limits *limits)
@@ -53,7 +56,9 @@ static void add_readers(struct joiner *k, struct sources *s,
     for (u = v->uses; u; u = u->next) {
         const struct qc_layer *l = u->node->layer;
 
-        if (u->slot == 0 && l && l->quantizable && l < k->to)
+        if ((l && l >= k->to) || s->count >= MAX_READERS)
+            break;
+        if (u->slot == 0 && l && l->quantizable)
             add_source(k, s, l, true, limits);
     }
 }
@@ -97,7 +102,7 @@ static bool add_tensor(struct joiner *k, struct onnx_value *v)
     for (;;) {
         const struct onnx_node *n;
 
-        if (++k->hops > ONNX_MAX_HOPS || k->j->count > MAX_OPERANDS)
+        if (++k->hops > MAX_HOPS || k->j->count > MAX_OPERANDS)
             return refuse(k, "too many operations stand before", k->to->name);
         add_readers(k, &s, v, &limits);
         if (v->result_of && v->result_of->quantizable) {
@@ -142,10 +147,14 @@ static bool is_at_hand(const struct joiner *k, const struct onnx_value *v)
 
     if (v->result_of && v->result_of->quantizable)
         return true;
-    for (u = v->uses; u; u = u->next)
-        if (u->slot == 0 && u->node->layer && u->node->layer->quantizable &&
-            u->node->layer < k->to)
+    for (u = v->uses; u; u = u->next) {
+        const struct qc_layer *l = u->node->layer;
+
+        if (l && l >= k->to)
+            break;
+        if (u->slot == 0 && l && l->quantizable)
             return true;
+    }
     return false;
 }
 
@@ -159,7 +168,7 @@ static bool take_steps(struct joiner *k, struct onnx_value **at)
     for (; !is_at_hand(k, v); v = v->producer->in[0]) {
         const struct onnx_node *n = v->producer;
 
-        if (++k->hops > ONNX_MAX_HOPS)
+        if (++k->hops > MAX_HOPS)
             return refuse(k, "too many operations stand before", k->to->name);
         if (!n || v->slot != 0 || !onnx_in(n, 0))
             break;

@@ -318,7 +318,7 @@ static inline enum qrt_status qrt_requantize_s4(const int32_t *acc,
  *
  * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_RANGE (the kind, term, a scale), or
  * QRT_ERR_SIZE (the shape). Error of a term: 2^-(frac + 1), rounded once.
- * Source  kernels.md 12.3; docs/fixed-point.md, "Joins". */
+ * Source  kernels.md 12.3; docs/integer-nets.md. */
 enum qrt_status qrt_join_add_any(const struct qrt_join *join, uint32_t term,
                                  enum qrt_type from, const void *x,
                                  const struct qrt_shape *shape, int32_t *sum);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "emit.h"
 #include "function.h"
 #include "lower.h"
 #include "resolve.h"
@@ -255,6 +256,53 @@ static void what_stays_real_says_why(void **state)
     assert_why(t, "twice", "it comes through the operation 'Tanh'");
 }
 
+static void a_layer_list_has_the_joins_of_its_edges(void **state)
+{
+    static const char list[] =
+        "layer { name: \"p\" type: \"Conv2d\" weight_shape: [2, 2, 1, 1] "
+        "next { layer: \"q\" relu: true } }\n"
+        "layer { name: \"q\" type: \"Conv2d\" weight_shape: [2, 2, 1, 1] }\n";
+    static const char rec[] =
+        "record { key: \"p\" value { scale_d: 0.5 offset_d: 0 scale_w: 0.5 "
+        "offset_w: 0 } }\n"
+        "record { key: \"q\" value { scale_d: 0.25 offset_d: -7 scale_w: 0.5 "
+        "offset_w: 0 } }\n";
+    struct qc_resolve_options o = {0};
+    struct qc_lower_options l = {"quant"};
+    struct qc_plan *p;
+    struct qc_tables *t;
+
+    (void)state;
+    doc("quant.cfg", QC_KIND_LAYERS, list);
+    p = qc_resolve(&qc, NULL, doc("record.txt", QC_KIND_RECORD, rec),
+                   qc_read_layers(&qc,
+                                  qc_format(&qc, "%s/quant.cfg", folder).ptr,
+                                  QC_UNION),
+                   &o);
+    assert_non_null(p);
+    t = qc_lower(&qc, p, &l);
+    assert_non_null(t);
+    assert_int_equal(join(t, "q")->kind, QRT_JOIN_EDGE);
+    assert_ptr_equal(join(t, "q")->edge, row(t, "p")->edge);
+    assert_int_equal(join(t, "q")->edge->code_min, -7);
+    assert_why(t, "p", "a layer list does not say what it is made of");
+}
+
+static void the_plan_tells_joins(void **state)
+{
+    struct qc_out *o = qc_out_new(&qc, NULL);
+
+    (void)state;
+    if (!qc_emit_plan(o, lower(config, record(NULL, NULL))))
+        skip();
+    qc_put(o, "", 1);
+    assert_non_null(strstr(o->text, "\"kind\":\t\"sum\""));
+    assert_non_null(strstr(o->text, "\"function\":\t\"Sigmoid\""));
+    assert_non_null(strstr(o->text,
+                           "\"no_join\":\t\"it comes through the operation "
+                           "'Softmax'\""));
+}
+
 /* ---- tables ---- */
 
 static void functions_are_those_of_libm(void **state)
@@ -332,6 +380,8 @@ int main(void)
         TEST(limits_before_an_add_are_those_of_the_term),
         TEST(a_mean_has_its_limits_before_it),
         TEST(what_stays_real_says_why),
+        TEST(a_layer_list_has_the_joins_of_its_edges),
+        TEST(the_plan_tells_joins),
         TEST(functions_are_those_of_libm),
         TEST(tables_cover_where_the_code_changes),
     };
