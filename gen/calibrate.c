@@ -162,10 +162,7 @@ static void describe(struct qc *qc, const struct qc_plan *p,
     s->channel_wise = row->channel_wise.i != 0;
     s->skip_fusion = skips_fusion(p, row->layer);
     s->asymmetric = row->asymmetric.i != 0;
-    if (s->algo == QC_ULQ) {
-        s->asymmetric = qc_ops[row->layer->op].asymmetric;
-        s->fixed_min = row->fixed_min.i != 0;
-    }
+    s->fixed_min = s->algo == QC_ULQ && row->fixed_min.i;
     if (s->algo == QC_HFMG)
         s->bins = (uint32_t)row->num_of_bins.i;
     else

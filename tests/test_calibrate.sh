@@ -251,6 +251,7 @@ retrain() { calibrate "$top/examples/digits/config.json" --model "$model" "$@"; 
 ok "first limits of ULQ" retrain --data "$work/first" -o "$work/ulq.txt"
 ok "as clips for config.json" grep -q '# clip_max: [0-9.]*, clip_min: ' \
     "$work/ulq.txt"
+ok "with zero point" grep -q 'offset_d: -128' "$work/ulq.txt"
 sed 's/"algo":"ulq_quantize",/&"clip_max":3.0,"clip_min":-1.0,/' \
     "$top/examples/digits/config.json" >"$work/clips.json"
 given() {
@@ -315,6 +316,33 @@ ok "a shard that is missing in a later round is noticed" \
     says "has not the samples of the round before" merge "$work/round2.a.qobs"
 ok "a shard is not taken for a result" says "this is a shard" \
     shard a --resume "$work/a1.qobs"
+
+# A second round of other samples: shard a taken for the whole.
+other_samples() {
+    "$QUANTC" merge "$work/a1.qobs" -o "$work/o.txt" --again "$work/o.again"
+    digits --data "$work/a" --partial "$work/o.qobs" --resume "$work/o.again" &&
+        says "layer '$1' does not come from the same round as in" \
+            merge "$work/o.qobs" "$work/b.qobs"
+}
+digits --data "$work/b" --partial "$work/b.qobs" --resume "$work/again1.qobs"
+ok "rounds over other samples are not mixed: a result" other_samples conv1
+ok "rounds over other samples are not mixed: a search" other_samples dw
+
+# A shard takes more batches than batch_num.
+calibrate "$work/one.json" --model "$model" --data "$data" \
+    --partial "$work/more.qobs"
+"$QUANTC" merge "$work/more.qobs" -o "$work/more.txt" --again "$work/more.again"
+all_used() {
+    for _r in 1 2 3; do
+        calibrate "$work/one.json" --model "$model" --data "$data" \
+            --partial "$work/more.qobs" --resume "$work/more.again" || return 1
+        "$QUANTC" merge "$work/more.qobs" -o "$work/more.txt" \
+            --again "$work/more.again" 2>"$work/more.err" && break
+    done
+    cmp "$work/more.txt" "$whole" && grep -q "the shards hold 2 batches of \
+layer '.*', 'batch_num' is 1: all are used" "$work/more.err"
+}
+ok "a shard takes all its batches, with a warning" all_used
 
 # One shard per layer.
 states=
