@@ -431,11 +431,12 @@ static void show_progress(void *context, size_t done)
         return;
     }
     rate = (double)bytes / seconds;
-    fprintf(stderr, "\r%zu/%zu layers, %.1f of %.1f MB, %.0f MB/s", done,
-            r->calib->count, (double)bytes * 1e-6, (double)r->bytes * 1e-6,
-            rate * 1e-6);
+    fprintf(stderr, "\r%zu/%zu layers, %.1f MB read, %.0f MB/s", done,
+            r->calib->count, (double)bytes * 1e-6, rate * 1e-6);
     if (bytes && bytes < r->bytes)
         fprintf(stderr, ", %.0f s left", (double)(r->bytes - bytes) / rate);
+    else if (bytes)
+        fputs(", some once more", stderr);
     fputs("\033[K", stderr);
     fflush(stderr);
 }

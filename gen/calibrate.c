@@ -7,6 +7,7 @@
 #include "qrt_f32.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -374,9 +375,9 @@ static void report_fault(struct qc_calib *c, const struct qc_calib_layer *l)
                   "layer '%s': element %llu of %llu is %s", name,
                   (unsigned long long)f->index,
                   (unsigned long long)f->file->count,
-                  !(value >= 0 || value <= 0) ? "NaN"
-                  : value > 0                 ? "infinite"
-                                              : "minus infinite");
+                  isnan(value) ? "NaN"
+                  : value > 0  ? "infinite"
+                               : "minus infinite");
         break;
     case QC_FAULT_CHANGED:
         qc_report(c->qc, f->file ? QC_DATA_UNUSABLE : QC_SHARD_ROUND, at,
