@@ -178,6 +178,9 @@ bench: ## time the float kernels against obvious loops and the memory, text agai
 	@sh tests/bench/bench_json.sh "$(CC)" $(BUILD)
 	@sh tests/bench/bench.sh "$(CC)" $(BUILD)
 
+frama-c: ## analyse and prove the roundings with Frama-C (docs/deep.md)
+	@sh tests/proof/run.sh $(BUILD)/frama-c
+
 size: ## print bytes and stack per function on Cortex-M4 and M0, and per kind of program
 	@mkdir -p $(BUILD)/size
 	@sh tests/cross/size.sh build $(BUILD)/size
@@ -232,6 +235,6 @@ clean: ## remove everything that was built
 help: ## print this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
 
-.PHONY: all runtime tests check bench size demo formats deps deps-check deps-all deps-look install clean help
+.PHONY: all runtime tests check bench size frama-c demo formats deps deps-check deps-all deps-look install clean help
 
 -include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*.d $(BUILD)/tests/*.d $(TARGET_BUILD)/obj/*/*.d)
