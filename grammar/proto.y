@@ -10,6 +10,7 @@
 %locations
 %parse-param {struct proto *p}
 %param {void *scanner}
+%initial-action { @$ = (struct qc_loc){p->file, 0, 0}; }
 
 %code requires {
 #include "proto_tree.h"
