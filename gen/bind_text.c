@@ -384,7 +384,6 @@ static void bind_field(struct binder *b, struct qc_frame *f,
 
 static void bind_fields(struct binder *b, struct qc_frame *f, struct qc_node *n)
 {
-    f->torn |= f->node->torn;
     for (; n; n = n->next) {
         const struct qc_field *field = find_field(f, n->name);
 

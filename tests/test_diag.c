@@ -114,6 +114,7 @@ static void reports_can_be_taken_back(void **state)
 
 static void a_flood_is_counted_not_kept(void **state)
 {
+    static const enum qc_key none = QC_KEY_COUNT;
     struct qc qc;
     struct qc_file *f = new_file(&qc, "x");
     const struct qc_diag *d;
@@ -127,6 +128,11 @@ static void a_flood_is_counted_not_kept(void **state)
     assert_int_equal(f->errors, 100000);
     assert_true(kept < 5000);
     assert_false(qc_keeps(f));
+    assert_null(qc_report(&qc, QC_LEX_BAD_CHAR, loc_of(f, 0, 1), "x"));
+    /* What is taken back makes room. */
+    qc_unreport(&qc, f, 0, 1, &none);
+    assert_true(qc_keeps(f));
+    assert_non_null(qc_report(&qc, QC_LEX_BAD_CHAR, loc_of(f, 0, 1), "x"));
     qc_free_all(&qc);
 }
 
@@ -144,6 +150,8 @@ static void in_order_of_places_and_one_error_for_each(void **state)
     qc_report(&qc, QC_LEX_BAD_NUMBER, loc_of(f, 0, 1), "dropped");
     qc_report(&qc, QC_SCH_UNSUPPORTED_FIELD, loc_of(f, 3, 1), "second");
     qc_report(&qc, QC_SCH_UNSUPPORTED_FIELD, loc_of(f, 3, 1), "dropped");
+    qc_report(&qc, QC_SCH_UNSUPPORTED_FIELD, loc_of(f, 4, 1), "dropped");
+    qc_report(&qc, QC_RES_UNSUPPORTED_FIELD, loc_of(f, 4, 1), "dropped");
     assert_string_equal(printed(NULL, &qc, &status),
                         "quant.cfg:1:1: error: first [lex.bad-char]\n"
                         "    1 | ab\n"

@@ -205,6 +205,8 @@ static void lists(void **state)
     expect_syntax("a: [1", "1:6 syn.list-unclosed");
     expect_syntax("a [ { b: 1 } { b: 2 } ]", "1:14 syn.list-comma");
     expect_tree("a [ { b: 1 } { b: 2 } ]", "a[{b:1} {b:2}]");
+    expect_syntax("a: [1,\nb { c: 2 ] }",
+                  "2:1 syn.expected-value, 2:10 syn.unmatched-close");
     /* The bracket of a list that was cut is not missed. */
     expect_syntax("a: [1,\nb: 2 ]\nc: 3", "2:1 syn.expected-value");
 }
