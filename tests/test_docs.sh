@@ -68,7 +68,7 @@ for doc in README.md docs/*.md docs/zh/*.md examples/README.md examples/*/README
     done
     # C blocks may use the digits example's tables.
     [ -d "$work/tables" ] || "$QUANTC" compile examples/digits/quant.cfg --model examples/digits/model.onnx \
-        --record examples/digits/record.txt -o "$work/tables" --weights >/dev/null 2>&1
+        --record examples/digits/record.txt -o "$work/tables" --weights --selftest >/dev/null 2>&1
     for block in $(find "$d/c" -type f | sort -V); do
         ok "$doc: C block $(basename "$block") compiles" "$CC" -std=c99 -Wall -Wextra -DQRT_OFFLOAD=1 -Iruntime \
             -Iexamples/common -I"$work/tables" -x c -fsyntax-only "$block"
