@@ -219,7 +219,7 @@ install: all ## install under $(DESTDIR)$(PREFIX)
 	install -m 755 $(BUILD)/quantc $(D)/bin/quantc
 	$(INSTALL_DATA) $(wildcard $(TARGET_BUILD)/libquantrt*.a) $(D)/lib
 	$(INSTALL_DATA) $(wildcard runtime/qrt*.h) runtime/qrt_ops.def $(D)/include/quantc
-	$(INSTALL_DATA) $(filter-out %ascend.c,$(wildcard runtime/*.[ch])) runtime/qrt_ops.def $(D)/share/quantc/runtime
+	$(INSTALL_DATA) $(filter-out $(wildcard runtime/*ascend*),$(wildcard runtime/*.[ch])) runtime/qrt_ops.def $(D)/share/quantc/runtime
 	$(INSTALL_DATA) gen/integration/quantc.mk $(D)/share/quantc
 	$(INSTALL_DATA) gen/integration/quantcConfig.cmake $(D)/lib/cmake/quantc
 	sed 's|@VERSION@|$(VERSION)|' gen/integration/quantcConfigVersion.cmake.in >$(D)/lib/cmake/quantc/quantcConfigVersion.cmake
