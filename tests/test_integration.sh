@@ -111,7 +111,23 @@ ok "bash completion loads" sh -c 'bash -n "$0/share/bash-completion/completions/
 if has bash; then
     ok "bash completion: commands" bash -c 'PATH="$1/bin:$PATH"; . "$1/share/bash-completion/completions/quantc"; COMP_WORDS=(quantc comp); COMP_CWORD=1; _quantc; [ "${COMPREPLY[*]}" = compile ]' - "$inst"
     ok "bash completion: options" bash -c 'PATH="$1/bin:$PATH"; . "$1/share/bash-completion/completions/quantc"; COMP_WORDS=(quantc compile --rec); COMP_CWORD=2; _quantc; [ "${COMPREPLY[*]}" = --record ]' - "$inst"
+    # Words that completion offers are words that quantc takes, and all of them.
+    words() { # words OPTION
+        bash -c 'PATH="$1/bin:$PATH"; . "$1/share/bash-completion/completions/quantc"; COMP_WORDS=(quantc compile "$2" ""); COMP_CWORD=3; _quantc; echo "${COMPREPLY[*]}"' - "$inst" "$1"
+    }
+    for option in --dialect --kind --compat --diag --weights-form --layout --activation-offset; do
+        taken=$("$QUANTC" compile "$option" - x 2>&1 | sed -n "s/.* is not one of //p" | tr -d ,)
+        ok "bash completion: words of $option" [ "$(words $option)" = "$taken" ]
+    done
 else
-    skip 2 "no bash"
+    skip 9 "no bash"
 fi
+for shell in zsh:zsh fish:fish; do
+    if has "${shell%:*}"; then
+        ok "${shell%:*} completion: syntax" "${shell%:*}" -n gen/integration/quantc."${shell#*:}"
+    else
+        skip 1 "no ${shell%:*}"
+    fi
+done
+ok "all man pages are there" sh -c '[ "$(ls "$0"/usr/share/man/man1 | grep -c "^quantc.*\.1$")" = "$(ls docs/*.1 | wc -l)" ]' "$work/dest"
 finish

@@ -6,6 +6,9 @@ _quantc()
     --dialect) COMPREPLY=($(compgen -W "mindspore pytorch onnx caffe tensorflow" -- "$word")); return ;;
     --kind) COMPREPLY=($(compgen -W "calib retrain record layers json-calib json-retrain json-syntax" -- "$word")); return ;;
     --compat) COMPREPLY=($(compgen -W "amct" -- "$word")); return ;;
+    --weights-form) COMPREPLY=($(compgen -W "decimal string incbin" -- "$word")); return ;;
+    --layout) COMPREPLY=($(compgen -W "onnx cmsis" -- "$word")); return ;;
+    --activation-offset) COMPREPLY=($(compgen -W "true false" -- "$word")); return ;;
     --diag) COMPREPLY=($(compgen -W "text json sarif" -- "$word")); return ;;
     esac
     if [ "$COMP_CWORD" = 1 ]; then
