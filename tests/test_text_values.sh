@@ -36,6 +36,19 @@ ok "a file that may be either goes by its name" \
     sh -c "'$QUANTC' check --dialect mindspore '$work/retrain.cfg' 2>&1 |
         grep -q 'AMCTRetrainConfig has no field'"
 
+# ---- where files come from, and how large they may be ----
+
+: >"$work/large.cfg"
+dd if=/dev/null of="$work/large.cfg" bs=1048576 seek=65 2>/dev/null
+fails 1 "a file over 64 MiB is refused" "$QUANTC" check "$work/large.cfg"
+ok "... with its key" grep -q 'lim\.file' "$work/.log"
+rm "$work/large.cfg"
+fails 3 "a file that is not there" "$QUANTC" check "$work/none.cfg"
+fails 3 "a folder is no file" "$QUANTC" check "$work"
+ok "a pipe is read like a file" sh -c \
+    "echo 'batch_num: 2' | '$QUANTC' dump --json --kind calib /dev/stdin |
+        grep -q '\"batch_num\":2'"
+
 # ---- protoc ----
 
 message() {

@@ -20,7 +20,7 @@ struct reading {
 
 enum depth { PARSE, BIND, CHECK };
 
-static const struct qc_message *text_message(enum qc_kind kind)
+static inline const struct qc_message *text_message(enum qc_kind kind)
 {
     return kind == QC_KIND_CALIB     ? &qc_AMCTConfig
            : kind == QC_KIND_RETRAIN ? &qc_AMCTRetrainConfig
@@ -28,8 +28,9 @@ static const struct qc_message *text_message(enum qc_kind kind)
                                      : &qc_ModelLayers;
 }
 
-static void read_bytes(struct reading *r, enum qc_kind kind, enum depth depth,
-                       bool amct, int dialect, const char *text, size_t size)
+static inline void read_bytes(struct reading *r, enum qc_kind kind,
+                              enum depth depth, bool amct, int dialect,
+                              const char *text, size_t size)
 {
     memset(r, 0, sizeof(*r));
     qc_diag_init(&r->qc);
@@ -45,14 +46,14 @@ static void read_bytes(struct reading *r, enum qc_kind kind, enum depth depth,
         qc_check_text(&r->qc, kind, r->bound);
 }
 
-static void read_text(struct reading *r, enum qc_kind kind, enum depth depth,
-                      const char *text)
+static inline void read_text(struct reading *r, enum qc_kind kind,
+                             enum depth depth, const char *text)
 {
     read_bytes(r, kind, depth, false, QC_UNION, text, strlen(text));
 }
 
 /* The diagnostics in the order of the file, at most one for a place. */
-static const char *said(struct reading *r)
+static inline const char *said(struct reading *r)
 {
     static char all[4096];
     const struct qc_diag *d, *next;
@@ -78,8 +79,8 @@ static const char *said(struct reading *r)
     }
 }
 
-static void expect_mode(enum qc_kind kind, enum depth depth, bool amct,
-                        const char *text, const char *words)
+static inline void expect_mode(enum qc_kind kind, enum depth depth, bool amct,
+                               const char *text, const char *words)
 {
     struct reading r;
 
@@ -91,15 +92,15 @@ static void expect_mode(enum qc_kind kind, enum depth depth, bool amct,
 }
 
 /* Reads, compares what was said, and forgets. */
-static void expect_said(enum qc_kind kind, enum depth depth, const char *text,
-                        const char *words)
+static inline void expect_said(enum qc_kind kind, enum depth depth,
+                               const char *text, const char *words)
 {
     expect_mode(kind, depth, false, text, words);
 }
 
 /* A text made of a head, a piece many times, and a tail. */
-static char *repeated(const char *head, const char *piece, size_t times,
-                      const char *tail)
+static inline char *repeated(const char *head, const char *piece, size_t times,
+                             const char *tail)
 {
     size_t h = strlen(head), p = strlen(piece), i;
     char *text = malloc(h + p * times + strlen(tail) + 1);
