@@ -41,7 +41,8 @@ ok "a file that may be either goes by its name" \
 : >"$work/large.cfg"
 dd if=/dev/null of="$work/large.cfg" bs=1048576 seek=65 2>/dev/null
 fails 1 "a file over 64 MiB is refused" "$QUANTC" check "$work/large.cfg"
-ok "... with its key" grep -q 'lim\.file' "$work/.log"
+ok "... by its key" sh -c \
+    "'$QUANTC' check '$work/large.cfg' 2>&1 | grep -q 'lim\.file'"
 rm "$work/large.cfg"
 fails 3 "a file that is not there" "$QUANTC" check "$work/none.cfg"
 fails 3 "a folder is no file" "$QUANTC" check "$work"
