@@ -31,6 +31,24 @@ static void *member(const struct qc_frame *f, const struct qc_field *field)
     return f->base + field->offset;
 }
 
+/* A member that points to a message, whatever its type. */
+static char *group_at(const struct qc_frame *f, const struct qc_field *field)
+{
+    char *inner;
+
+    memcpy(&inner, member(f, field), sizeof(inner));
+    return inner;
+}
+
+/* Member 0 of every message. */
+static const struct qc_node *node_of(const char *base)
+{
+    const struct qc_node *n;
+
+    memcpy(&n, base, sizeof(n));
+    return n;
+}
+
 /* ---- taking back ---- */
 
 static void skip(struct binder *b, uint32_t from, uint32_t to)
@@ -136,12 +154,11 @@ static bool has_value(const struct qc_frame *f, const struct qc_field *field,
                       struct qc_loc *loc)
 {
     if (field->type == QC_MESSAGE) {
-        const struct qc_node *const *node =
-            *(const struct qc_node *const *const *)member(f, field);
+        const char *inner = group_at(f, field);
 
-        if (node && loc)
-            *loc = (*node)->name_loc;
-        return node != NULL;
+        if (inner && loc)
+            *loc = node_of(inner)->name_loc;
+        return inner != NULL;
     }
     if (loc)
         *loc = ((struct qc_value *)member(f, field))->name_loc;
@@ -243,13 +260,12 @@ static void bind_group(struct binder *b, struct qc_frame *f,
         inner.base =
             next_element(b, &list->at, &list->count, field->message->size);
     } else {
-        char **at = member(f, field);
-
-        if (!*at)
-            *at = qc_alloc(b->qc, field->message->size);
-        inner.base = *at;
+        inner.base = group_at(f, field);
+        if (!inner.base)
+            inner.base = qc_alloc(b->qc, field->message->size);
+        memcpy(member(f, field), &inner.base, sizeof(inner.base));
     }
-    *(const struct qc_node **)(void *)inner.base = n;
+    memcpy(inner.base, &n, sizeof(n)); /* member 0 */
     bind_fields(b, &inner, n->first);
     n->torn |= inner.torn;
 }
@@ -442,7 +458,7 @@ static void check_inner(struct binder *b, const struct qc_frame *f,
             check_message(b, field->message,
                           (char *)list->at + i * field->message->size);
     } else {
-        char *inner = *(char **)member(f, field);
+        char *inner = group_at(f, field);
 
         if (inner)
             check_message(b, field->message, inner);
@@ -452,7 +468,7 @@ static void check_inner(struct binder *b, const struct qc_frame *f,
 static void check_message(struct binder *b, const struct qc_message *m,
                           char *base)
 {
-    const struct qc_node *node = *(const struct qc_node **)(void *)base;
+    const struct qc_node *node = node_of(base);
     struct qc_frame f = {0};
     size_t i;
 
@@ -484,7 +500,7 @@ void *qc_bind_text(struct qc *qc, const struct qc_message *m,
     top.m = m;
     top.node = root;
     top.base = qc_alloc(qc, m->size);
-    *(const struct qc_node **)(void *)top.base = root;
+    memcpy(top.base, &root, sizeof(root)); /* member 0 */
     bind_fields(&b, &top, root->first);
     root->torn |= top.torn;
     check_message(&b, m, top.base);

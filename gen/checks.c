@@ -305,10 +305,12 @@ void qc_check_text(struct qc *qc, enum qc_kind kind, const void *bound)
         [QC_KIND_RECORD] = &qc_ScaleOffsetRecord,
         [QC_KIND_LAYERS] = &qc_ModelLayers};
     struct qc_checker c = {0};
+    const struct qc_node *root;
 
     c.qc = qc;
     c.kind = kind;
-    c.clean = (*(const struct qc_node *const *)bound)->loc.file->errors == 0;
+    memcpy(&root, bound, sizeof(root)); /* member 0 of every message */
+    c.clean = root->loc.file->errors == 0;
     c.scale_key = QC_SEM_SCALE;
     walk(&c, tops[kind], bound);
 }
