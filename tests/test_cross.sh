@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 . tests/cross/targets.sh
 
-common="tests/cross/main.c tests/cross/checksum.c tests/cross/checksum_ifmr.c examples/common/io.c
+common="tests/cross/main.c tests/cross/checksum.c tests/cross/checksum_ifmr.c tests/cross/checksum_join.c examples/common/io.c
 $work/quant_tables.c $(grep -LE 'cpu_entry|qrt_offload|qrt_image' runtime/*.c | grep -vE "_f32|ascend")"
 host="$common examples/common/io_stdio.c"
 device="$common examples/common/io_semihosting.c examples/common/startup.c"

@@ -9,6 +9,7 @@
 #include "quant_tables.h"
 
 uint32_t qrt_cross_checksum_ifmr(void);
+uint32_t qrt_cross_checksum_join(void);
 
 static uint32_t passed, failed;
 
@@ -37,6 +38,7 @@ static void kernels(void)
 #define PART(name, expected) {name, expected},
 #define WHOLE(expected)
 #define OBSERVER(expected)
+#define JOIN(expected)
 #define LAYER(name, expected)
 #include "expected.def"
 #undef PART
@@ -49,12 +51,15 @@ static void kernels(void)
 #define PART(name, expected)
 #define WHOLE(expected) compare("all", qrt_cross_checksum(), expected);
 #undef OBSERVER
+#undef JOIN
+#define JOIN(expected) compare("joins", qrt_cross_checksum_join(), expected);
 #define OBSERVER(expected)                                                     \
     compare("observer and record", qrt_cross_checksum_ifmr(), expected);
 #include "expected.def"
 #undef PART
 #undef WHOLE
 #undef OBSERVER
+#undef JOIN
 #undef LAYER
 }
 
@@ -79,6 +84,7 @@ static void tables(void)
 #define PART(name, expected)
 #define WHOLE(expected)
 #define OBSERVER(expected)
+#define JOIN(expected)
 #define LAYER(name, expected) layer(name, expected);
 #include "expected.def"
     compare("self-test",

@@ -47,9 +47,9 @@ static void roundings(void)
     const int64_t wide = ((int64_t)1 << 62) - 1;
     uint64_t rest;
 
-    (void)qrt_mul_high_half_even(
-        any32(), Frama_C_interval(0, INT32_MAX), upto(29),
-        Frama_C_interval(-edge, edge), Frama_C_interval(-edge, edge));
+    (void)qrt_mul_high_half_even(any32(), Frama_C_interval(0, INT32_MAX),
+                                 upto(29), Frama_C_interval(-edge, edge),
+                                 Frama_C_interval(-edge, edge));
     (void)qrt_mul_shift_half_even(any32(), Frama_C_interval(0, INT32_MAX),
                                   Frama_C_interval(-1000, 1000),
                                   Frama_C_interval(-edge, edge));
