@@ -42,6 +42,9 @@ static void report_nul(struct qc *qc, struct qc_file *f, const char *nul)
                   wide ? "NUL byte: this looks like UTF-16, not UTF-8"
                        : "NUL byte: this is not a text file");
 
+    /* ir_version, then producer_name: how exporters begin a model. */
+    if (f->size > 2 && f->text[0] == 0x08 && f->text[2] == 0x12)
+        qc_help(qc, d, "an ONNX model is given with --model");
     if (wide)
         qc_help(qc, d, "save the file as UTF-8");
 }

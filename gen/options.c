@@ -5,9 +5,10 @@
 #include <string.h>
 
 #define ON(c) (1u << QC_CMD_##c)
-#define TABLES_OF (ON(COMPILE) | ON(CHECK) | ON(CONFIG) | ON(EXPLAIN) | ON(IMAGE))
-#define CALIB     (ON(CALIBRATE) | ON(MERGE))
-#define RESOLVES  (TABLES_OF | ON(CALIBRATE))
+#define TABLES_OF                                                              \
+    (ON(COMPILE) | ON(CHECK) | ON(CONFIG) | ON(EXPLAIN) | ON(IMAGE))
+#define CALIB      (ON(CALIBRATE) | ON(MERGE))
+#define RESOLVES   (TABLES_OF | ON(CALIBRATE))
 #define EVERYWHERE 0xFFFFFFFFu
 
 /* clang-format off */
@@ -330,6 +331,21 @@ static bool valid_prefix(const char *p)
     return true;
 }
 
+static bool is_model(const char *path)
+{
+    size_t n = strlen(path);
+
+    return n > 5 && strcmp(path + n - 5, ".onnx") == 0;
+}
+
+static bool is_count(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+
+    return (digits && digits < 10 && !text[digits]) ||
+           fault("--max-errors needs a number, not", text, NULL);
+}
+
 static bool valid(const struct qc_options *o)
 {
     static const char *const dialects[] = {"mindspore", "pytorch",    "onnx",
@@ -350,6 +366,7 @@ static bool valid(const struct qc_options *o)
            one_of("--activation-offset", o->activation_offset, bools) &&
            one_of("--weights-form", o->weights_form, forms) &&
            one_of("--layout", o->layout, layouts) &&
+           (!o->max_errors || is_count(o->max_errors)) &&
            (!o->prefix || valid_prefix(o->prefix));
 }
 
@@ -360,8 +377,11 @@ static bool arguments_fit(const struct qc_options *o)
     if (o->arg_count < commands[o->command].least)
         fprintf(stderr, "quantc %s: a file is missing\n", name);
     else if (o->arg_count > commands[o->command].most)
-        fprintf(stderr, "quantc %s: one file too many: '%s'\n", name,
-                o->args[commands[o->command].most]);
+        fprintf(stderr, "quantc %s: one file too many: '%s'%s\n", name,
+                o->args[commands[o->command].most],
+                is_model(o->args[commands[o->command].most])
+                    ? "; a model is given with --model"
+                    : "");
     else if (o->model && o->layers)
         fprintf(stderr, "quantc %s: give --model or --layers, not both\n",
                 name);

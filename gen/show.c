@@ -99,10 +99,11 @@ static void show_layer(struct qc_out *o, const struct qrt_layer *l,
 
 static const char *problem(enum qrt_status status)
 {
-    return status == QRT_ERR_VERSION ? "it is not an image of this version"
-           : status == QRT_ERR_SIZE  ? "it is shorter than it says"
-           : status == QRT_ERR_HASH  ? "its CRC does not fit: it is damaged"
-                                     : "its content is not sound";
+    return status == QRT_ERR_VERSION
+               ? "it is no image, or one of another version"
+           : status == QRT_ERR_SIZE ? "it is shorter than it says"
+           : status == QRT_ERR_HASH ? "its CRC does not fit: it is damaged"
+                                    : "its content is not sound";
 }
 
 bool qc_show_image(struct qc_out *o, const char *path)

@@ -89,6 +89,8 @@ ok "unknown option: suggestion" sh -c '"$0" compile quant.cfg --modle m 2>&1 | g
 fails 2 "option of another command" "$QUANTC" layers model.onnx --record record.txt
 fails 2 "value missing" "$QUANTC" compile quant.cfg --model
 fails 2 "too many files" "$QUANTC" compile quant.cfg record.txt
+ok "a model in the wrong place: hint" sh -c '"$0" compile quant.cfg model.onnx 2>&1 | grep -q "given with --model" && "$0" check model.onnx 2>&1 | grep -q "given with --model"' "$QUANTC"
+fails 2 "--max-errors wants a number" "$QUANTC" check quant.cfg --max-errors abc
 fails 2 "model and layers" "$QUANTC" compile quant.cfg --model model.onnx --layers l
 fails 2 "prefix that is no C name" "$QUANTC" compile quant.cfg --model model.onnx --prefix 1a
 fails 2 "prefix of the runtime" "$QUANTC" compile quant.cfg --model model.onnx --prefix qrt
