@@ -112,84 +112,84 @@ struct ascend {
     bool lost;
 };
 
-/* ---- ascend_load.c ---- */
+/* ---- qrt_ascend_load.c ---- */
 
 /* Opens the libraries and resolves every function before any is called. On
  * failure nothing stays open, and *what says why. */
-bool ascend_load(struct ascend *a, const char **what);
-void ascend_unload(struct ascend *a);
+bool qrt_ascend_load(struct ascend *a, const char **what);
+void qrt_ascend_unload(struct ascend *a);
 /* Whether loading and initialising survive in a child process. */
-bool ascend_probe(void);
+bool qrt_ascend_probe(void);
 
 /* ---- ascend_codes.c ---- */
 
 /* Our word for a code of the library. Everything but 0 is counted and kept;
  * what cannot be survived makes the attachment lost. */
-int32_t ascend_status(struct ascend *a, int32_t code);
+int32_t qrt_ascend_status(struct ascend *a, int32_t code);
 /* The same for a call that is a part of open. */
-int32_t ascend_open_status(struct ascend *a, int32_t code);
-bool ascend_is_loss(int32_t code);
+int32_t qrt_ascend_open_status(struct ascend *a, int32_t code);
+bool qrt_ascend_is_loss(int32_t code);
 /* The same in wait, where a job can only have failed. */
-int32_t ascend_wait_status(struct ascend *a, int32_t code);
+int32_t qrt_ascend_wait_status(struct ascend *a, int32_t code);
 /* Tells the host, with the library's own text where it has one. */
-void ascend_note(struct ascend *a, int32_t status, const char *what);
+void qrt_ascend_note(struct ascend *a, int32_t status, const char *what);
 
 /* ---- ascend_jobs.c ---- */
 
-enum ascend_chip ascend_chip_of(const char *soc);
+enum ascend_chip qrt_ascend_chip_of(const char *soc);
 /* The operators that chip and library have, before any model is asked for. */
-uint32_t ascend_ops(const struct ascend *a);
+uint32_t qrt_ascend_ops(const struct ascend *a);
 /* Whether a job is taken, and with what guarantee. */
-bool ascend_takes(const struct ascend *a, const struct qrt_off_job *job,
-                  struct qrt_off_reply *reply);
+bool qrt_ascend_takes(const struct ascend *a, const struct qrt_off_job *job,
+                      struct qrt_off_reply *reply);
 /* The model of a job, or -1. */
-int ascend_model_of(const struct ascend *a, const struct qrt_off_job *job);
+int qrt_ascend_model_of(const struct ascend *a, const struct qrt_off_job *job);
 /* Whether its numbers are such that the device's answer is known: finite, and
  * masks 0 or 1. */
-bool ascend_is_plain(const struct qrt_off_job *job);
+bool qrt_ascend_is_plain(const struct qrt_off_job *job);
 /* A library that does not have an operator after all, or not in this shape. */
-void ascend_refuse(struct ascend *a, const struct qrt_off_job *job);
+void qrt_ascend_refuse(struct ascend *a, const struct qrt_off_job *job);
 
 /* ---- ascend_stage.c ---- */
 
 /* Device memory for one buffer; it is aligned and there is always room. */
-uint8_t *ascend_place(struct ascend_slot *s, uint32_t bytes);
+uint8_t *qrt_ascend_place(struct ascend_slot *s, uint32_t bytes);
 /* Bytes that one slot needs for the largest job. */
-size_t ascend_arena_size(uint32_t max_elements);
+size_t qrt_ascend_arena_size(uint32_t max_elements);
 /* An input: Q(frac) numbers as binary32, with ASCEND_AS_IT_IS everything as it
  * is; `invert` is for masks. OK or a status. */
 #define ASCEND_AS_IT_IS INT32_MIN
-int32_t ascend_put(struct ascend *a, uint8_t *to, const struct qrt_off_in *in,
-                   int32_t frac, bool invert);
-int32_t ascend_put_bytes(struct ascend *a, uint8_t *to, const void *from,
-                         size_t bytes);
+int32_t qrt_ascend_put(struct ascend *a, uint8_t *to,
+                       const struct qrt_off_in *in, int32_t frac, bool invert);
+int32_t qrt_ascend_put_bytes(struct ascend *a, uint8_t *to, const void *from,
+                             size_t bytes);
 /* Factors of all channels as binary32: step or 1 / step; and offsets. */
-int32_t ascend_put_steps(struct ascend *a, uint8_t *to,
-                         const struct qrt_real *scale, uint32_t n,
-                         bool reciprocal);
-int32_t ascend_put_zeros(struct ascend *a, uint8_t *to, const int32_t *zero,
-                         uint32_t n);
+int32_t qrt_ascend_put_steps(struct ascend *a, uint8_t *to,
+                             const struct qrt_real *scale, uint32_t n,
+                             bool reciprocal);
+int32_t qrt_ascend_put_zeros(struct ascend *a, uint8_t *to, const int32_t *zero,
+                             uint32_t n);
 /* The outputs of a job that has ended well, to the caller's memory. */
-int32_t ascend_get(struct ascend *a, const struct ascend_slot *s);
+int32_t qrt_ascend_get(struct ascend *a, const struct ascend_slot *s);
 
 /* ---- ascend_aclnn.c ---- */
 
 /* Copies the inputs and launches. Not OK: nothing is in flight. */
-int32_t ascend_launch_aclnn(struct ascend *a, struct ascend_slot *s,
-                            const struct qrt_off_job *job);
+int32_t qrt_ascend_launch_aclnn(struct ascend *a, struct ascend_slot *s,
+                                const struct qrt_off_job *job);
 
 /* ---- ascend_aclop.c ---- */
 
 /* Asks for all models of the configuration; what is not there loses its bit.
  * ACL_OK, or a code that means that the device is lost. */
-int32_t ascend_find_models(struct ascend *a);
-int32_t ascend_launch_aclop(struct ascend *a, struct ascend_slot *s,
-                            const struct qrt_off_job *job);
+int32_t qrt_ascend_find_models(struct ascend *a);
+int32_t qrt_ascend_launch_aclop(struct ascend *a, struct ascend_slot *s,
+                                const struct qrt_off_job *job);
 
 /* ---- offload_ascend.c ---- */
 
 /* Gives back what the library keeps for a launch. After a loss that waits for
  * close. */
-void ascend_drop_objects(struct ascend *a, struct ascend_slot *s);
+void qrt_ascend_drop_objects(struct ascend *a, struct ascend_slot *s);
 
 #endif

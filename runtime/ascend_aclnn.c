@@ -44,7 +44,8 @@ static int32_t tensor(struct ascend *a, struct ascend_slot *s, int k,
 {
     s->tensor[k] = a->call.aclCreateTensor(v->size, v->axes, type, v->step, 0,
                                            ACL_ND, v->size, v->axes, at);
-    return s->tensor[k] != NULL ? QRT_OFF_OK : ascend_status(a, ACL_HOST_ALLOC);
+    return s->tensor[k] != NULL ? QRT_OFF_OK
+                                : qrt_ascend_status(a, ACL_HOST_ALLOC);
 }
 
 /* The four tensors of both operators: x, factors, offsets (may be none), y. */
@@ -71,14 +72,14 @@ static int32_t put_quant(struct ascend *a, const struct qrt_off_job *job,
 {
     const struct qrt_off_quant *p = job->params;
     int32_t status =
-        ascend_put(a, at[0], &job->in[0],
-                   qrt_entry_frac(job->in[0].dtype, p->frac), false);
+        qrt_ascend_put(a, at[0], &job->in[0],
+                       qrt_entry_frac(job->in[0].dtype, p->frac), false);
 
     if (status == QRT_OFF_OK) {
-        status = ascend_put_steps(a, at[1], p->scale, job->channels, true);
+        status = qrt_ascend_put_steps(a, at[1], p->scale, job->channels, true);
     }
     return status == QRT_OFF_OK && p->zero_point != NULL
-               ? ascend_put_zeros(a, at[2], p->zero_point, job->channels)
+               ? qrt_ascend_put_zeros(a, at[2], p->zero_point, job->channels)
                : status;
 }
 
@@ -87,13 +88,14 @@ static int32_t put_antiquant(struct ascend *a, const struct qrt_off_job *job,
                              uint8_t *const at[4])
 {
     const struct qrt_antiquantize *p = job->params;
-    int32_t status = ascend_put(a, at[0], &job->in[0], ASCEND_AS_IT_IS, false);
+    int32_t status =
+        qrt_ascend_put(a, at[0], &job->in[0], ASCEND_AS_IT_IS, false);
 
     if (status == QRT_OFF_OK) {
-        status = ascend_put_steps(a, at[1], p->scale, job->channels, false);
+        status = qrt_ascend_put_steps(a, at[1], p->scale, job->channels, false);
     }
     return status == QRT_OFF_OK && p->offset != NULL
-               ? ascend_put_zeros(a, at[2], p->offset, job->channels)
+               ? qrt_ascend_put_zeros(a, at[2], p->offset, job->channels)
                : status;
 }
 
@@ -160,14 +162,14 @@ static int32_t drop(struct ascend *a, const struct qrt_off_job *job,
 
     if (a->call.aclSetAclOpExecutorRepeatable != NULL &&
         a->call.aclDestroyAclOpExecutor != NULL) {
-        status =
-            ascend_status(a, a->call.aclSetAclOpExecutorRepeatable(executor));
+        status = qrt_ascend_status(
+            a, a->call.aclSetAclOpExecutorRepeatable(executor));
         if (status == QRT_OFF_OK) {
             status =
-                ascend_status(a, a->call.aclDestroyAclOpExecutor(executor));
+                qrt_ascend_status(a, a->call.aclDestroyAclOpExecutor(executor));
         }
     }
-    ascend_refuse(a, job);
+    qrt_ascend_refuse(a, job);
     return status == QRT_OFF_OK ? QRT_OFF_DECLINED : status;
 }
 
@@ -176,7 +178,8 @@ static int32_t launch(struct ascend *a, const struct ascend_slot *s,
 {
     struct acl_executor *executor = NULL;
     uint64_t size = 0;
-    int32_t status = ascend_status(a, first_call(a, s, job, &size, &executor));
+    int32_t status =
+        qrt_ascend_status(a, first_call(a, s, job, &size, &executor));
 
     if (status != QRT_OFF_OK) {
         return status;
@@ -184,11 +187,11 @@ static int32_t launch(struct ascend *a, const struct ascend_slot *s,
     if (size > a->cfg.workspace) {
         return drop(a, job, executor);
     }
-    return ascend_status(a, second_call(a, s, job, size, executor));
+    return qrt_ascend_status(a, second_call(a, s, job, size, executor));
 }
 
-int32_t ascend_launch_aclnn(struct ascend *a, struct ascend_slot *s,
-                            const struct qrt_off_job *job)
+int32_t qrt_ascend_launch_aclnn(struct ascend *a, struct ascend_slot *s,
+                                const struct qrt_off_job *job)
 {
     bool quant = job->op == QRT_JOB_QUANT;
     const struct qrt_off_quant *q = job->params;
@@ -199,10 +202,10 @@ int32_t ascend_launch_aclnn(struct ascend *a, struct ascend_slot *s,
     int32_t status;
 
     s->used = 0;
-    at[0] = ascend_place(s, (quant ? 4U : 1U) * n);
-    at[1] = ascend_place(s, row);
-    at[2] = offsets ? ascend_place(s, row) : NULL;
-    at[3] = ascend_place(s, (quant ? 1U : 2U) * n);
+    at[0] = qrt_ascend_place(s, (quant ? 4U : 1U) * n);
+    at[1] = qrt_ascend_place(s, row);
+    at[2] = offsets ? qrt_ascend_place(s, row) : NULL;
+    at[3] = qrt_ascend_place(s, (quant ? 1U : 2U) * n);
     s->out[0] = at[3];
     status = quant ? put_quant(a, job, at) : put_antiquant(a, job, at);
     if (status == QRT_OFF_OK) {

@@ -233,7 +233,7 @@ static int32_t find_model(struct ascend *a, uint32_t i)
     return code == ACL_OK ? code : ask(a, m, false, &a->handle[i]);
 }
 
-int32_t ascend_find_models(struct ascend *a)
+int32_t qrt_ascend_find_models(struct ascend *a)
 {
     uint32_t found = (1U << QRT_JOB_QUANT) | (1U << QRT_JOB_ANTIQUANT);
     int32_t code = ACL_OK;
@@ -250,7 +250,7 @@ int32_t ascend_find_models(struct ascend *a)
         if (a->handle[i] != NULL) {
             found |= 1U << a->cfg.models[i].op;
         }
-        if (ascend_is_loss(code)) {
+        if (qrt_ascend_is_loss(code)) {
             return code;
         }
     }
@@ -266,9 +266,10 @@ static int32_t put_port(struct ascend *a, const struct qrt_off_job *job,
     const float *limits = job->in[1].ptr;
 
     if (p->slot >= 10) {
-        return ascend_put_bytes(a, at, &limits[p->slot - 10], sizeof *limits);
+        return qrt_ascend_put_bytes(a, at, &limits[p->slot - 10],
+                                    sizeof *limits);
     }
-    return ascend_put(a, at, &job->in[p->slot], ASCEND_AS_IT_IS, invert);
+    return qrt_ascend_put(a, at, &job->in[p->slot], ASCEND_AS_IT_IS, invert);
 }
 
 static uint32_t bytes_of(const struct port *p, const struct qrt_off_job *job)
@@ -281,7 +282,8 @@ static int32_t wrap(struct ascend *a, struct ascend_slot *s, int k, uint8_t *at,
                     uint32_t bytes)
 {
     s->buffer[k] = a->call.aclCreateDataBuffer(at, bytes);
-    return s->buffer[k] != NULL ? QRT_OFF_OK : ascend_status(a, ACL_HOST_ALLOC);
+    return s->buffer[k] != NULL ? QRT_OFF_OK
+                                : qrt_ascend_status(a, ACL_HOST_ALLOC);
 }
 
 static int32_t put_inputs(struct ascend *a, struct ascend_slot *s,
@@ -292,7 +294,7 @@ static int32_t put_inputs(struct ascend *a, struct ascend_slot *s,
 
     for (int i = 0; status == QRT_OFF_OK && i < op->inputs; i++) {
         uint32_t bytes = bytes_of(&op->in[i], job);
-        uint8_t *at = ascend_place(s, bytes);
+        uint8_t *at = qrt_ascend_place(s, bytes);
         /* The present operator adds the mask where the CPU kernel, AMCT and
          * its predecessor add 1 - mask. */
         bool invert = job->op == QRT_JOB_ULQ_GRAD_MAX && i == 1 && !older;
@@ -305,11 +307,11 @@ static int32_t put_inputs(struct ascend *a, struct ascend_slot *s,
     return status;
 }
 
-int32_t ascend_launch_aclop(struct ascend *a, struct ascend_slot *s,
-                            const struct qrt_off_job *job)
+int32_t qrt_ascend_launch_aclop(struct ascend *a, struct ascend_slot *s,
+                                const struct qrt_off_job *job)
 {
     const struct op_model *op = op_model(job->op);
-    int model = ascend_model_of(a, job);
+    int model = qrt_ascend_model_of(a, job);
     int32_t status;
 
     s->used = 0;
@@ -317,14 +319,14 @@ int32_t ascend_launch_aclop(struct ascend *a, struct ascend_slot *s,
     for (int i = 0; status == QRT_OFF_OK && i < op->outputs; i++) {
         uint32_t bytes = bytes_of(&op->out[i], job);
 
-        s->out[i] = ascend_place(s, bytes);
+        s->out[i] = qrt_ascend_place(s, bytes);
         status = wrap(a, s, 4 + i, s->out[i], bytes);
     }
     s->faults = a->faults;
     if (status != QRT_OFF_OK) {
         return status;
     }
-    return ascend_status(
+    return qrt_ascend_status(
         a, a->call.aclopExecWithHandle(
                a->handle[model], op->inputs,
                (const struct acl_buffer *const *)s->buffer, op->outputs,

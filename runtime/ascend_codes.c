@@ -68,11 +68,11 @@ static void lose(struct ascend *a)
 {
     if (!a->lost) {
         a->lost = true;
-        ascend_note(a, QRT_OFF_LOST, "ascend: device lost");
+        qrt_ascend_note(a, QRT_OFF_LOST, "ascend: device lost");
     }
 }
 
-int32_t ascend_status(struct ascend *a, int32_t code)
+int32_t qrt_ascend_status(struct ascend *a, int32_t code)
 {
     int32_t status = lookup(code);
     bool again = a->unknown;
@@ -95,9 +95,9 @@ int32_t ascend_status(struct ascend *a, int32_t code)
     return status;
 }
 
-int32_t ascend_wait_status(struct ascend *a, int32_t code)
+int32_t qrt_ascend_wait_status(struct ascend *a, int32_t code)
 {
-    int32_t status = ascend_status(a, code);
+    int32_t status = qrt_ascend_status(a, code);
 
     if (code == ACL_NO_CONTEXT || code == ACL_WRONG_CONTEXT) {
         lose(a); /* our own context has vanished */
@@ -109,12 +109,12 @@ int32_t ascend_wait_status(struct ascend *a, int32_t code)
                                                              : QRT_OFF_EXEC;
 }
 
-bool ascend_is_loss(int32_t code)
+bool qrt_ascend_is_loss(int32_t code)
 {
     return code != ACL_OK && lookup(code) == QRT_OFF_LOST;
 }
 
-int32_t ascend_open_status(struct ascend *a, int32_t code)
+int32_t qrt_ascend_open_status(struct ascend *a, int32_t code)
 {
     int32_t status = lookup(code);
 
@@ -136,7 +136,7 @@ static void copy_text(char *to, size_t size, const char *from)
     to[i] = '\0';
 }
 
-void ascend_note(struct ascend *a, int32_t status, const char *what)
+void qrt_ascend_note(struct ascend *a, int32_t status, const char *what)
 {
     char text[160];
     const char *theirs = NULL;

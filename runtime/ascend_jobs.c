@@ -26,7 +26,7 @@ static const uint32_t chip_ops[ASCEND_UNKNOWN + 1] = {
     [ASCEND_910_93] = ACLNN | FORWARD | GRADIENT | OF_LIMITS,
     [ASCEND_950] = BIT(QRT_JOB_QUANT)};
 
-enum ascend_chip ascend_chip_of(const char *soc)
+enum ascend_chip qrt_ascend_chip_of(const char *soc)
 {
     /* Longer names first. */
     static const struct {
@@ -70,7 +70,7 @@ static bool has_aclop(const struct ascend_calls *c)
            c->aclopExecWithHandle && c->aclopDestroyHandle;
 }
 
-uint32_t ascend_ops(const struct ascend *a)
+uint32_t qrt_ascend_ops(const struct ascend *a)
 {
     const struct ascend_calls *c = &a->call;
     bool tensors = c->aclCreateTensor && c->aclDestroyTensor;
@@ -236,7 +236,7 @@ static bool same_params(const struct qrt_ascend_model *m,
     }
 }
 
-int ascend_model_of(const struct ascend *a, const struct qrt_off_job *job)
+int qrt_ascend_model_of(const struct ascend *a, const struct qrt_off_job *job)
 {
     for (uint32_t i = 0; i < a->cfg.model_count; i++) {
         const struct qrt_ascend_model *m = &a->cfg.models[i];
@@ -266,7 +266,7 @@ static bool is_refused(const struct ascend *a, const struct qrt_off_job *job)
     return false;
 }
 
-void ascend_refuse(struct ascend *a, const struct qrt_off_job *job)
+void qrt_ascend_refuse(struct ascend *a, const struct qrt_off_job *job)
 {
     struct ascend_refusal *r = &a->refused[a->refusals++ % ASCEND_REFUSED];
 
@@ -297,8 +297,8 @@ static uint8_t class_of(const struct qrt_off_job *job)
     }
 }
 
-bool ascend_takes(const struct ascend *a, const struct qrt_off_job *job,
-                  struct qrt_off_reply *reply)
+bool qrt_ascend_takes(const struct ascend *a, const struct qrt_off_job *job,
+                      struct qrt_off_reply *reply)
 {
     uint64_t n = (uint64_t)job->outer * job->channels * job->inner;
     uint32_t count = (uint32_t)n;
@@ -327,7 +327,7 @@ bool ascend_takes(const struct ascend *a, const struct qrt_off_job *job,
         break;
     }
     if (!takes ||
-        ((BIT(job->op) & ACLOP) != 0 && ascend_model_of(a, job) < 0)) {
+        ((BIT(job->op) & ACLOP) != 0 && qrt_ascend_model_of(a, job) < 0)) {
         return false;
     }
     reply->exact = class_of(job);
@@ -358,7 +358,7 @@ static bool all_bits(const uint8_t *x, uint32_t n)
     return bad == 0;
 }
 
-bool ascend_is_plain(const struct qrt_off_job *job)
+bool qrt_ascend_is_plain(const struct qrt_off_job *job)
 {
     for (int k = 0; k < 4; k++) {
         const struct qrt_off_in *in = &job->in[k];

@@ -109,7 +109,7 @@ static void pin(void)
     }
 }
 
-bool ascend_load(struct ascend *a, const char **what)
+bool qrt_ascend_load(struct ascend *a, const char **what)
 {
     *what = "neither libascendcl.so nor libacl_rt.so can be loaded";
     if (open_libraries(a)) {
@@ -119,11 +119,11 @@ bool ascend_load(struct ascend *a, const char **what)
             return true;
         }
     }
-    ascend_unload(a);
+    qrt_ascend_unload(a);
     return false;
 }
 
-void ascend_unload(struct ascend *a)
+void qrt_ascend_unload(struct ascend *a)
 {
     for (uint32_t i = ASCEND_LIBRARIES; i-- > 0;) {
         if (a->library[i] != NULL) {
@@ -134,7 +134,7 @@ void ascend_unload(struct ascend *a)
     memset(&a->call, 0, sizeof a->call);
 }
 
-bool ascend_probe(void)
+bool qrt_ascend_probe(void)
 {
     static const char *const names[] = {"libascendcl.so", "libacl_rt.so"};
     int status = 1;

@@ -14,7 +14,7 @@ static uint32_t padded(uint32_t bytes)
     return (((bytes + 31U) & ~31U) + 32U + 63U) & ~63U;
 }
 
-uint8_t *ascend_place(struct ascend_slot *s, uint32_t bytes)
+uint8_t *qrt_ascend_place(struct ascend_slot *s, uint32_t bytes)
 {
     uint8_t *at = s->arena + s->used;
 
@@ -22,7 +22,7 @@ uint8_t *ascend_place(struct ascend_slot *s, uint32_t bytes)
     return at;
 }
 
-size_t ascend_arena_size(uint32_t max_elements)
+size_t qrt_ascend_arena_size(uint32_t max_elements)
 {
     /* ULQ_FWD has most: x, y and loss of 4 bytes, two masks. Of the others
      * none has more than eight buffers, one a histogram. */
@@ -36,10 +36,10 @@ static int32_t copy(struct ascend *a, void *to, const void *from, size_t bytes,
                                a->on_board ? ACL_DEVICE_TO_DEVICE : kind);
 }
 
-int32_t ascend_put_bytes(struct ascend *a, uint8_t *to, const void *from,
-                         size_t bytes)
+int32_t qrt_ascend_put_bytes(struct ascend *a, uint8_t *to, const void *from,
+                             size_t bytes)
 {
-    return ascend_status(a, copy(a, to, from, bytes, ACL_HOST_TO_DEVICE));
+    return qrt_ascend_status(a, copy(a, to, from, bytes, ACL_HOST_TO_DEVICE));
 }
 
 static int32_t put_fixed(struct ascend *a, uint8_t *to,
@@ -56,7 +56,7 @@ static int32_t put_fixed(struct ascend *a, uint8_t *to,
         for (uint32_t k = 0; k < n; k++) {
             piece[k] = qrt_f32_from_fixed(qrt_load(type, in->ptr, i + k), frac);
         }
-        status = ascend_put_bytes(a, to + 4U * (size_t)i, piece, 4U * n);
+        status = qrt_ascend_put_bytes(a, to + 4U * (size_t)i, piece, 4U * n);
     }
     return status;
 }
@@ -73,13 +73,13 @@ static int32_t put_inverted(struct ascend *a, uint8_t *to,
         for (uint32_t k = 0; k < n; k++) {
             piece[k] = ((const uint8_t *)in->ptr)[i + k] ^ 1U;
         }
-        status = ascend_put_bytes(a, to + i, piece, n);
+        status = qrt_ascend_put_bytes(a, to + i, piece, n);
     }
     return status;
 }
 
-int32_t ascend_put(struct ascend *a, uint8_t *to, const struct qrt_off_in *in,
-                   int32_t frac, bool invert)
+int32_t qrt_ascend_put(struct ascend *a, uint8_t *to,
+                       const struct qrt_off_in *in, int32_t frac, bool invert)
 {
     if (invert) {
         return put_inverted(a, to, in);
@@ -88,13 +88,13 @@ int32_t ascend_put(struct ascend *a, uint8_t *to, const struct qrt_off_in *in,
         (in->dtype == QRT_T_I32 && frac != ASCEND_AS_IT_IS)) {
         return put_fixed(a, to, in, frac);
     }
-    return ascend_put_bytes(a, to, in->ptr,
-                            (size_t)in->count * qrt_dtype_size(in->dtype));
+    return qrt_ascend_put_bytes(a, to, in->ptr,
+                                (size_t)in->count * qrt_dtype_size(in->dtype));
 }
 
-int32_t ascend_put_steps(struct ascend *a, uint8_t *to,
-                         const struct qrt_real *scale, uint32_t n,
-                         bool reciprocal)
+int32_t qrt_ascend_put_steps(struct ascend *a, uint8_t *to,
+                             const struct qrt_real *scale, uint32_t n,
+                             bool reciprocal)
 {
     uint32_t piece[PIECE];
     int32_t status = QRT_OFF_OK;
@@ -108,13 +108,13 @@ int32_t ascend_put_steps(struct ascend *a, uint8_t *to,
                 piece[k] = qrt_f32_div(QRT_F32_ONE, piece[k]);
             }
         }
-        status = ascend_put_bytes(a, to + 4U * (size_t)i, piece, 4U * m);
+        status = qrt_ascend_put_bytes(a, to + 4U * (size_t)i, piece, 4U * m);
     }
     return status;
 }
 
-int32_t ascend_put_zeros(struct ascend *a, uint8_t *to, const int32_t *zero,
-                         uint32_t n)
+int32_t qrt_ascend_put_zeros(struct ascend *a, uint8_t *to, const int32_t *zero,
+                             uint32_t n)
 {
     uint32_t piece[PIECE];
     int32_t status = QRT_OFF_OK;
@@ -125,7 +125,7 @@ int32_t ascend_put_zeros(struct ascend *a, uint8_t *to, const int32_t *zero,
         for (uint32_t k = 0; k < m; k++) {
             piece[k] = qrt_f32_from_fixed(zero[i + k], 0);
         }
-        status = ascend_put_bytes(a, to + 4U * (size_t)i, piece, 4U * m);
+        status = qrt_ascend_put_bytes(a, to + 4U * (size_t)i, piece, 4U * m);
     }
     return status;
 }
@@ -135,7 +135,7 @@ static int32_t get_offset(struct ascend *a, const struct qrt_off_out *out,
                           const uint8_t *from)
 {
     uint32_t bits;
-    int32_t status = ascend_wait_status(
+    int32_t status = qrt_ascend_wait_status(
         a, copy(a, &bits, from, sizeof bits, ACL_DEVICE_TO_HOST));
 
     if (status != QRT_OFF_OK) {
@@ -148,7 +148,7 @@ static int32_t get_offset(struct ascend *a, const struct qrt_off_out *out,
     return QRT_OFF_OK;
 }
 
-int32_t ascend_get(struct ascend *a, const struct ascend_slot *s)
+int32_t qrt_ascend_get(struct ascend *a, const struct ascend_slot *s)
 {
     int32_t status = QRT_OFF_OK;
 
@@ -159,10 +159,11 @@ int32_t ascend_get(struct ascend *a, const struct ascend_slot *s)
         if (out->ptr == NULL) {
             continue;
         }
-        status = s->job->op == QRT_JOB_IFMR && k == 1
-                     ? get_offset(a, out, s->out[k])
-                     : ascend_wait_status(a, copy(a, out->ptr, s->out[k], bytes,
-                                                  ACL_DEVICE_TO_HOST));
+        status =
+            s->job->op == QRT_JOB_IFMR && k == 1
+                ? get_offset(a, out, s->out[k])
+                : qrt_ascend_wait_status(a, copy(a, out->ptr, s->out[k], bytes,
+                                                 ACL_DEVICE_TO_HOST));
     }
     return status;
 }

@@ -38,33 +38,35 @@ static int32_t enter(struct ascend *a)
     if (code == ACL_NO_CONTEXT) {
         a->callers = NULL;
     } else if (code != ACL_OK) {
-        return ascend_status(a, code);
+        return qrt_ascend_status(a, code);
     }
     return a->callers == a->context
                ? QRT_OFF_OK
-               : ascend_status(a, a->call.aclrtSetCurrentContext(a->context));
+               : qrt_ascend_status(a,
+                                   a->call.aclrtSetCurrentContext(a->context));
 }
 
 static void leave(struct ascend *a)
 {
     if (!a->lost && a->callers != NULL && a->callers != a->context) {
-        (void)ascend_status(a, a->call.aclrtSetCurrentContext(a->callers));
+        (void)qrt_ascend_status(a, a->call.aclrtSetCurrentContext(a->callers));
     }
 }
 
 /* ---------------------------------------------------------- device objects */
 
-void ascend_drop_objects(struct ascend *a, struct ascend_slot *s)
+void qrt_ascend_drop_objects(struct ascend *a, struct ascend_slot *s)
 {
     for (int i = 0; i < 4; i++) {
         if (!a->lost && s->tensor[i] != NULL) {
-            (void)ascend_status(a, a->call.aclDestroyTensor(s->tensor[i]));
+            (void)qrt_ascend_status(a, a->call.aclDestroyTensor(s->tensor[i]));
             s->tensor[i] = NULL;
         }
     }
     for (int i = 0; i < 8; i++) {
         if (!a->lost && s->buffer[i] != NULL) {
-            (void)ascend_status(a, a->call.aclDestroyDataBuffer(s->buffer[i]));
+            (void)qrt_ascend_status(a,
+                                    a->call.aclDestroyDataBuffer(s->buffer[i]));
             s->buffer[i] = NULL;
         }
     }
@@ -79,7 +81,7 @@ static int32_t slot_up(struct ascend *a, struct ascend_slot *s)
         s->stream = NULL;
         return code;
     }
-    code = a->call.aclrtMalloc(&p, ascend_arena_size(a->cfg.max_elements),
+    code = a->call.aclrtMalloc(&p, qrt_ascend_arena_size(a->cfg.max_elements),
                                ACL_HUGE_FIRST);
     if (code != ACL_OK) {
         return code;
@@ -156,15 +158,18 @@ static void device_down(struct ascend *a, bool forced)
  * old context is used again. */
 static int32_t rebuild(struct ascend *a)
 {
+    if (a->callers == a->context) {
+        a->callers = NULL;
+    }
     device_down(a, true);
     a->rebuild = false;
     a->native = device_up(a);
     if (a->native == ACL_OK) {
-        a->native = ascend_find_models(a);
+        a->native = qrt_ascend_find_models(a);
     }
     if (a->native != ACL_OK) {
         a->lost = true;
-        ascend_note(a, QRT_OFF_LOST, "ascend: cannot be set up again");
+        qrt_ascend_note(a, QRT_OFF_LOST, "ascend: cannot be set up again");
         return QRT_OFF_LOST;
     }
     return QRT_OFF_OK;
@@ -242,7 +247,7 @@ static int32_t start(struct ascend *a, const char **what)
     *what = "ascend: initialising";
     code = initialise(a);
     if (code != ACL_OK) {
-        return ascend_open_status(a, code);
+        return qrt_ascend_open_status(a, code);
     }
     *what = "ascend: no device";
     code = a->call.aclrtGetDeviceCount(&devices);
@@ -264,7 +269,7 @@ static int32_t start(struct ascend *a, const char **what)
         *what = "ascend: context, streams, memory";
         code = device_up(a);
     }
-    return ascend_open_status(a, code);
+    return qrt_ascend_open_status(a, code);
 }
 
 /* What chip there is, and what it can do here. */
@@ -275,14 +280,14 @@ static int32_t survey(struct ascend *a, const char **what)
     if (soc == NULL && a->call.aclrtGetSocName != NULL) {
         soc = a->call.aclrtGetSocName();
     }
-    a->chip = ascend_chip_of(soc);
+    a->chip = qrt_ascend_chip_of(soc);
     *what = "ascend: this chip is not known";
     if (a->chip == ASCEND_UNKNOWN) {
         return QRT_OFF_ENODEV;
     }
-    a->ops = ascend_ops(a);
+    a->ops = qrt_ascend_ops(a);
     *what = "ascend: device lost";
-    if (ascend_find_models(a) != ACL_OK) {
+    if (qrt_ascend_find_models(a) != ACL_OK) {
         return QRT_OFF_ENODEV;
     }
     *what = "ascend: no operator for this chip";
@@ -311,7 +316,7 @@ static void stop(struct ascend *a)
     if (a->initialised) {
         finalise(a);
     }
-    ascend_unload(a);
+    qrt_ascend_unload(a);
 }
 
 static bool configure(struct ascend *a, const struct qrt_off_host *host,
@@ -342,7 +347,7 @@ static bool configure(struct ascend *a, const struct qrt_off_host *host,
 
 static int32_t refuse(struct ascend *a, int32_t status, const char *what)
 {
-    ascend_note(a, status, what);
+    qrt_ascend_note(a, status, what);
     return status;
 }
 
@@ -356,16 +361,16 @@ static int32_t ascend_open(void *ctx, const struct qrt_off_host *host,
     if (!configure(a, host, cfg)) {
         return refuse(a, QRT_OFF_EABI, "ascend: configuration");
     }
-    if ((a->cfg.flags & QRT_ASCEND_PROBE) != 0 && !ascend_probe()) {
+    if ((a->cfg.flags & QRT_ASCEND_PROBE) != 0 && !qrt_ascend_probe()) {
         return refuse(a, QRT_OFF_ENODEV, "ascend: the library ends processes");
     }
-    if (!ascend_load(a, &what)) {
+    if (!qrt_ascend_load(a, &what)) {
         return refuse(a, QRT_OFF_ENODEV, what);
     }
     if (a->call.aclrtSynchronizeStreamWithTimeout == NULL &&
         a->call.aclrtStreamQuery == NULL &&
         (a->cfg.flags & QRT_ASCEND_UNBOUNDED) == 0) {
-        ascend_unload(a);
+        qrt_ascend_unload(a);
         return refuse(a, QRT_OFF_EABI, "ascend: no wait can be bounded");
     }
     status = start(a, &what);
@@ -376,7 +381,7 @@ static int32_t ascend_open(void *ctx, const struct qrt_off_host *host,
         leave(a);
         return QRT_OFF_OK;
     }
-    ascend_note(a, status, what);
+    qrt_ascend_note(a, status, what);
     stop(a);
     return status;
 }
@@ -391,7 +396,7 @@ static int32_t ascend_query(void *ctx, const struct qrt_off_job *job,
     if (!usable(a)) {
         return QRT_OFF_LOST;
     }
-    return ascend_takes(a, job, reply) ? QRT_OFF_OK : QRT_OFF_DECLINED;
+    return qrt_ascend_takes(a, job, reply) ? QRT_OFF_OK : QRT_OFF_DECLINED;
 }
 
 static struct ascend_slot *free_slot(struct ascend *a)
@@ -427,16 +432,16 @@ static int32_t launch(struct ascend *a, struct ascend_slot *s,
         return status;
     }
     status = job->op == QRT_JOB_QUANT || job->op == QRT_JOB_ANTIQUANT
-                 ? ascend_launch_aclnn(a, s, job)
-                 : ascend_launch_aclop(a, s, job);
+                 ? qrt_ascend_launch_aclnn(a, s, job)
+                 : qrt_ascend_launch_aclop(a, s, job);
     if (status == QRT_OFF_DECLINED) {
-        ascend_refuse(a, job);
+        qrt_ascend_refuse(a, job);
     }
     if (status != QRT_OFF_OK && status != QRT_OFF_DECLINED &&
         status != QRT_OFF_BUSY) {
         a->rebuild = true; /* a part of it may be in the stream */
     }
-    ascend_drop_objects(a, s);
+    qrt_ascend_drop_objects(a, s);
     return status == QRT_OFF_TIMEOUT ? QRT_OFF_EXEC : status;
 }
 
@@ -451,7 +456,7 @@ static int32_t ascend_submit(void *ctx, const struct qrt_off_job *job,
     if (!usable(a)) {
         return QRT_OFF_LOST;
     }
-    if (!ascend_takes(a, job, &reply) || !ascend_is_plain(job)) {
+    if (!qrt_ascend_takes(a, job, &reply) || !qrt_ascend_is_plain(job)) {
         return QRT_OFF_DECLINED;
     }
     if (s == NULL) {
@@ -464,7 +469,7 @@ static int32_t ascend_submit(void *ctx, const struct qrt_off_job *job,
     }
     if (status != QRT_OFF_OK) {
         if (status == QRT_OFF_EXEC) {
-            ascend_note(a, status, "ascend: launch failed");
+            qrt_ascend_note(a, status, "ascend: launch failed");
         }
         return a->lost ? QRT_OFF_LOST : status;
     }
@@ -500,7 +505,7 @@ static int32_t poll_stream(struct ascend *a, void *stream, uint32_t ms)
         struct timespec t = {0, (long)rest_us * 1000L};
 
         if (code != ACL_OK) {
-            return ascend_wait_status(a, code);
+            return qrt_ascend_wait_status(a, code);
         }
         if (state == ACL_STREAM_COMPLETE) {
             return QRT_OFF_OK;
@@ -529,10 +534,10 @@ static int32_t drain(struct ascend *a, void *stream, uint32_t ms)
         return status;
     }
     if (c->aclrtSynchronizeStreamWithTimeout != NULL) {
-        return ascend_wait_status(a, c->aclrtSynchronizeStreamWithTimeout(
-                                         stream, limit > 0 ? limit : 1));
+        return qrt_ascend_wait_status(a, c->aclrtSynchronizeStreamWithTimeout(
+                                             stream, limit > 0 ? limit : 1));
     }
-    return ascend_wait_status(a, c->aclrtSynchronizeStream(stream));
+    return qrt_ascend_wait_status(a, c->aclrtSynchronizeStream(stream));
 }
 
 /* What became of a job. */
@@ -549,7 +554,7 @@ static int32_t decide(struct ascend *a, struct ascend_slot *s, uint32_t ms)
         a->rebuild = a->rebuild || status == QRT_OFF_EXEC;
     }
     if (status == QRT_OFF_OK && s->faults == a->faults) {
-        status = ascend_get(a, s);
+        status = qrt_ascend_get(a, s);
     }
     if (status == QRT_OFF_OK && s->faults != a->faults) {
         status = QRT_OFF_EXEC;
@@ -581,13 +586,13 @@ static int32_t ascend_wait(void *ctx, uint32_t ticket, uint32_t timeout_ms)
         }
     }
     if (s != NULL && status == QRT_OFF_EXEC && a->native == ACL_NO_TASK_TYPE) {
-        ascend_refuse(a, s->job);
+        qrt_ascend_refuse(a, s->job);
     }
     if (s != NULL && status != QRT_OFF_PENDING && status != QRT_OFF_TIMEOUT) {
         s->job = NULL;
     }
     if (status == QRT_OFF_EXEC) {
-        ascend_note(a, status, "ascend: job failed");
+        qrt_ascend_note(a, status, "ascend: job failed");
     }
     return status;
 }
@@ -600,7 +605,7 @@ static bool halt(struct ascend *a, struct ascend_slot *s)
     int32_t status;
 
     if (abort) {
-        (void)ascend_status(a, a->call.aclrtStreamAbort(s->stream));
+        (void)qrt_ascend_status(a, a->call.aclrtStreamAbort(s->stream));
     }
     if (a->lost) {
         return false;
