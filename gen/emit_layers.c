@@ -4,29 +4,10 @@
 
 #include <string.h>
 
-/* A string of the text format. UTF-8 stays as it is. */
-static void put_string(struct qc_out *o, struct qc_str s)
-{
-    size_t i;
-
-    qc_puts(o, "\"");
-    for (i = 0; i < s.len; i++) {
-        unsigned char c = (unsigned char)s.ptr[i];
-
-        if (c == '"' || c == '\\')
-            qc_printf(o, "\\%c", c);
-        else if (c < 0x20 || c == 0x7f)
-            qc_printf(o, "\\%03o", c);
-        else
-            qc_put(o, s.ptr + i, 1);
-    }
-    qc_puts(o, "\"");
-}
-
 static void put_text(struct qc_out *o, const char *field, struct qc_str s)
 {
     qc_printf(o, "  %s: ", field);
-    put_string(o, s);
+    qc_put_string(o, s);
     qc_puts(o, "\n");
 }
 
@@ -96,7 +77,7 @@ static void put_edge(struct qc_out *o, const struct qc_model *m,
     float max;
 
     qc_puts(o, "  next { layer: ");
-    put_string(o, m->layers[e->layer].name);
+    qc_put_string(o, m->layers[e->layer].name);
     if (e->relu)
         qc_puts(o, " relu: true");
     memcpy(&max, &e->max_bits, sizeof(max));

@@ -13,25 +13,6 @@ static float float_of(uint32_t bits)
     return f;
 }
 
-/* A string of the text format. UTF-8 stays as it is. */
-static void put_string(struct qc_out *o, struct qc_str s)
-{
-    size_t i;
-
-    qc_puts(o, "\"");
-    for (i = 0; i < s.len; i++) {
-        unsigned char c = (unsigned char)s.ptr[i];
-
-        if (c == '"' || c == '\\')
-            qc_printf(o, "\\%c", c);
-        else if (c < 0x20 || c == 0x7f)
-            qc_printf(o, "\\%03o", c);
-        else
-            qc_put(o, s.ptr + i, 1);
-    }
-    qc_puts(o, "\"");
-}
-
 static void put_float(struct qc_out *o, uint32_t bits)
 {
     qc_printf(o, "%.9g", (double)float_of(bits) + 0.0); /* no -0 */
@@ -121,7 +102,7 @@ static void put_layer(struct qc_out *o, const struct qc_calib_layer *l)
     uint32_t i;
 
     qc_puts(o, "record {\n  key: ");
-    put_string(o, s->name);
+    qc_put_string(o, s->name);
     qc_puts(o, "\n  value {\n");
     put_comments(o, l);
     qc_puts(o, "    scale_d: ");

@@ -74,6 +74,24 @@ void qc_pad(struct qc_out *o, size_t from, size_t width)
         qc_put(o, " ", 1);
 }
 
+void qc_put_string(struct qc_out *o, struct qc_str s)
+{
+    size_t i;
+
+    qc_puts(o, "\"");
+    for (i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+
+        if (c == '"' || c == '\\')
+            qc_printf(o, "\\%c", c);
+        else if (c < 0x20 || c == 0x7f)
+            qc_printf(o, "\\%03o", c);
+        else
+            qc_put(o, s.ptr + i, 1);
+    }
+    qc_puts(o, "\"");
+}
+
 /* ---- writing ---- */
 
 static bool write_all(int fd, const char *p, size_t n)

@@ -21,6 +21,8 @@ struct qc_out *qc_out_new(struct qc *qc, const char *path);
 void qc_put(struct qc_out *o, const char *ptr, size_t len);
 void qc_puts(struct qc_out *o, const char *z);
 void qc_printf(struct qc_out *o, const char *fmt, ...) QC_PRINTF(2, 3);
+/* A string of the protobuf text format, in quotes. UTF-8 stays as it is. */
+void qc_put_string(struct qc_out *o, struct qc_str s);
 /* Blanks until o->size is from + width: aligns a column. */
 void qc_pad(struct qc_out *o, size_t from, size_t width);
 

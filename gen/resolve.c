@@ -308,6 +308,26 @@ void qc_make_rows(struct qc_resolver *r,
     }
 }
 
+void qc_add_unlisted(struct qc_resolver *r, struct qc_source *s,
+                     void (*decide)(struct qc_resolver *, struct qc_row *,
+                                    struct qc_source *))
+{
+    size_t i;
+
+    for (i = 0; i < r->m->count; i++) {
+        const struct qc_layer *l = &r->m->layers[i];
+        struct qc_row *row;
+
+        if (!qc_takes_part(r, l) || r->by_layer[i])
+            continue;
+        row = qc_add_row(r, l, s);
+        row->enabled =
+            qc_setting_bool(QC_BY_RULE, (struct qc_loc){NULL, 0, 0}, false);
+        row->enabled.why = "config.json does not list the layer";
+        decide(r, row, s);
+    }
+}
+
 /* ---- the model ---- */
 
 /* A layer called like a global key would be lost in config.json. */

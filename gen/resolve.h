@@ -160,6 +160,10 @@ void qc_make_rows(struct qc_resolver *r,
                                  struct qc_source *));
 /* ---- rules.c ---- */
 
+/* Rows, not enabled, for the layers that a config.json does not list. */
+void qc_add_unlisted(struct qc_resolver *r, struct qc_source *s,
+                     void (*decide)(struct qc_resolver *, struct qc_row *,
+                                    struct qc_source *));
 /* Values that the rules of E.3 and E.9 change: put right in the row, noted in
  * the block. What an override may not ask at all has been reported before. */
 void qc_decide_channel_wise(struct qc_resolver *r, struct qc_row *row,

@@ -2,7 +2,6 @@
  * it; layers that are not listed are not quantized. */
 #include "resolve.h"
 
-static const struct qc_loc no_place = {NULL, 0, 0};
 
 /* One of the two numbers of search_range, or its default. */
 static struct qc_setting range_end(const struct ActivationQuantParams *a,
@@ -137,20 +136,9 @@ static void add_missing_layers(struct qc_resolver *r)
 {
     struct qc_source *s =
         qc_new_source(r, QC_BY_DEFAULT, "built-in defaults", NULL, NULL);
-    size_t i;
 
     fill(s, NULL);
-    for (i = 0; i < r->m->count; i++) {
-        const struct qc_layer *l = &r->m->layers[i];
-        struct qc_row *row;
-
-        if (!qc_takes_part(r, l) || r->by_layer[i])
-            continue;
-        row = qc_add_row(r, l, s);
-        row->enabled = qc_setting_bool(QC_BY_RULE, no_place, false);
-        row->enabled.why = "config.json does not list the layer";
-        decide(r, row, s);
-    }
+    qc_add_unlisted(r, s, decide);
 }
 
 /* Rows of the file are in its order; the plan's are in the model's. */

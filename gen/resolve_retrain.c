@@ -271,20 +271,9 @@ static void add_missing_layers(struct qc_resolver *r)
 {
     struct qc_source *s =
         qc_new_source(r, QC_BY_DEFAULT, "built-in defaults", NULL, NULL);
-    size_t i;
 
     fill_json(s, NULL);
-    for (i = 0; i < r->m->count; i++) {
-        const struct qc_layer *l = &r->m->layers[i];
-        struct qc_row *row;
-
-        if (!qc_takes_part(r, l) || r->by_layer[i])
-            continue;
-        row = qc_add_row(r, l, s);
-        row->enabled = qc_setting_bool(QC_BY_RULE, no_place, false);
-        row->enabled.why = "config.json does not list the layer";
-        decide(r, row, s);
-    }
+    qc_add_unlisted(r, s, decide);
 }
 
 void qc_resolve_retrain_json(struct qc_resolver *r, const struct RetrainJson *c)
