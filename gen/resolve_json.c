@@ -2,7 +2,6 @@
  * it; layers that are not listed are not quantized. */
 #include "resolve.h"
 
-
 /* One of the two numbers of search_range, or its default. */
 static struct qc_setting range_end(const struct ActivationQuantParams *a,
                                    size_t index, const char *field,
