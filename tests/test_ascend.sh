@@ -13,7 +13,7 @@ if [ "$(uname)" != Linux ] || [ ! -e "$BUILD/libquantrt-ascend.a" ]; then
     finish
 fi
 
-flags="-std=gnu99 -Wall -Wextra -DQRT_OFFLOAD=1 -O1 -g -ffp-contract=off -Iruntime -I$acl -pthread"
+flags="-std=gnu99 -Wall -Wextra -DQRT_OFFLOAD=1 -O1 -gdwarf-4 -ffp-contract=off -Iruntime -I$acl -pthread"
 libs="$BUILD/libquantrt-f32.a $BUILD/libquantrt.a -lm"
 sources="runtime/ascend_aclnn.c runtime/ascend_aclop.c runtime/ascend_codes.c runtime/ascend_jobs.c
     runtime/ascend_load.c runtime/ascend_stage.c runtime/offload_ascend.c"

@@ -14,7 +14,7 @@
 set -eu
 cc=$1
 dir=$2
-flags="-std=c99 -Wall -Wextra -g -O1 -fPIC -ffp-contract=off -pthread ${3:-}"
+flags="-std=c99 -Wall -Wextra -gdwarf-4 -O1 -fPIC -ffp-contract=off -pthread ${3:-}"
 here=$(cd "$(dirname "$0")" && pwd)
 rm -rf "$dir"
 mkdir -p "$dir"

@@ -154,6 +154,7 @@ struct sim_object {
     struct sim_object *context; /* of a stream                              */
     struct sim_job *first;      /* of a stream                              */
     int32_t error;              /* of a stream                              */
+    bool unwaited;              /* of a stream: `job` has run, nobody waited  */
     struct sim_arg arg;         /* of a buffer, a tensor                    */
     int32_t type;               /* of a tensor, a desc                      */
     int64_t size[8];

@@ -464,6 +464,8 @@ static void run_first(struct sim_object *stream)
     struct sim_job *j = stream->first;
 
     execute(stream, j);
+    stream->job = *j;
+    stream->unwaited = true;
     stream->first = j->next;
     free(j);
 }
@@ -602,6 +604,7 @@ int32_t sim_synchronise(struct sim_object *stream, int32_t timeout)
             check_guard(b);
         }
     }
+    stream->unwaited = false;
     code = stream->error;
     if (S.set[SIM_SURFACE] != 2) {
         stream->error = 0;
@@ -824,9 +827,15 @@ static void control_inject(const char *function, uint32_t nth, uint32_t times,
 static void control_fault(enum aclsim_fault f, int32_t code, uint32_t times)
 {
     pthread_mutex_lock(&S.lock);
-    /* What is queued already is met first. */
+    /* What is queued already is met first; a job that was quick enough to have
+     * run is queued again. */
     for (struct sim_object *o = S.objects; o != NULL && times != 0;
          o = o->next) {
+        if (o->unwaited && o->first == NULL && !o->dead) {
+            o->first = malloc(sizeof *o->first);
+            *o->first = o->job;
+            o->first->next = NULL;
+        }
         if (o->first != NULL && !o->dead && o->first->fault == SIM_SOUND) {
             o->first->fault = f;
             o->first->code = code;
