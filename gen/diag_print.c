@@ -82,7 +82,7 @@ static unsigned glyph_at(const char *p, const char *end, struct glyph *g)
 const char *qc_shown(struct qc *qc, struct qc_str s)
 {
     char out[SHOWN_MAX * sizeof(((struct glyph *)0)->own) + 4];
-    const char *p = s.ptr, *end = s.ptr + s.len;
+    const char *p = s.ptr, *end = qc_end(s);
     size_t used = 0, count;
 
     for (count = 0; p < end && count < SHOWN_MAX; count++) {

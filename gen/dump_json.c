@@ -31,7 +31,7 @@ static void put_char(struct qc_out *o, uint32_t c)
 
 void qc_put_json_string(struct qc_out *o, struct qc_str s)
 {
-    const char *p = s.ptr, *end = s.ptr + s.len;
+    const char *p = s.ptr, *end = qc_end(s);
 
     qc_puts(o, "\"");
     while (p < end) {

@@ -31,7 +31,7 @@ static bool invisible(uint32_t c)
  * splice lines or hide characters. */
 void qc_put_comment(struct qc_out *o, struct qc_str s)
 {
-    const char *p = s.ptr, *end = s.ptr + s.len, last = 0;
+    const char *p = s.ptr, *end = qc_end(s), last = 0;
     char before = last;
 
     while (p < end) {

@@ -73,7 +73,7 @@ static bool reserved(const char *out, size_t len)
 struct qc_str qc_ident(struct qc *qc, size_t prefix_len, struct qc_str name)
 {
     char *out = qc_alloc(qc, name.len * 4 + 32);
-    const char *p = name.ptr, *end = name.ptr + name.len;
+    const char *p = name.ptr, *end = qc_end(name);
     size_t room = prefix_len < IDENT_KEEP ? IDENT_MAX - prefix_len : 17;
     size_t used = 0, keep = 0;
 

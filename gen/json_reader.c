@@ -273,7 +273,7 @@ static size_t copy_digits(char *to, const char **p, const char *end)
 static struct qc_str better_number(struct json_reader *r, struct qc_str s)
 {
     char *text = qc_alloc(r->qc, s.len + 4), *to = text;
-    const char *p = s.ptr, *end = s.ptr + s.len;
+    const char *p = s.ptr, *end = qc_end(s);
     size_t n, digits;
 
     if (*p == '-')

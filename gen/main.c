@@ -6,6 +6,7 @@
 #include "emit_weights.h"
 #include "options.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -464,6 +465,15 @@ static void configure(struct qc *qc, const struct qc_options *o)
     qc->colour = isatty(2) && !getenv("NO_COLOR");
 }
 
+/* Whether what was printed has arrived. */
+static enum qc_exit printed(struct qc *qc)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return QC_EXIT_OK;
+    qc_io_error(qc, "standard output", "write", errno);
+    return QC_EXIT_IO;
+}
+
 int main(int argc, char **argv)
 {
     static void (*const commands[QC_CMD_COUNT])(struct run *) = {
@@ -485,13 +495,14 @@ int main(int argc, char **argv)
         qc_free_all(&qc);
         return QC_EXIT_USAGE;
     }
-    if (o.version) {
-        puts("quantc " QC_VERSION);
-        return QC_EXIT_OK;
-    }
-    if (o.help) {
-        qc_print_help(o.command);
-        return QC_EXIT_OK;
+    if (o.version || o.help) {
+        if (o.version)
+            puts("quantc " QC_VERSION);
+        else
+            qc_print_help(o.command);
+        status = printed(&qc);
+        qc_free_all(&qc);
+        return status;
     }
     configure(&qc, &o);
     r.qc = &qc;

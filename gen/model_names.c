@@ -67,7 +67,7 @@ static bool repeats(struct qc_str s, struct qc_str so_far)
  * slashes has no path. */
 static struct qc_str rule_path(struct qc *qc, struct qc_str name)
 {
-    const char *end = name.ptr + name.len, *s = name.ptr;
+    const char *end = qc_end(name), *s = name.ptr;
     struct qc_str path = {NULL, 0};
     char *text = qc_alloc(qc, name.len + 1);
 

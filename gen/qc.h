@@ -48,6 +48,12 @@ struct qc_str {
     size_t len;
 };
 
+/* Behind the last character; an empty slice may have no ptr to add to. */
+static inline const char *qc_end(struct qc_str s)
+{
+    return s.len ? s.ptr + s.len : s.ptr;
+}
+
 #define QC_STR(literal) ((struct qc_str){(literal), sizeof(literal) - 1})
 #define QC_ARG(s)       (int)(s).len, (s).ptr /* for "%.*s" */
 
