@@ -1,59 +1,58 @@
 /* Dequantize and anti-quantize to Q numbers. */
 #include "kernel.h"
 
-/* What to do with a scale before it is used; null: nothing. A pointer, so that
- * only who asks for a square links the multiplication. */
-typedef void change_scale(struct qrt_real *scale);
-
-static void square(struct qrt_real *scale)
-{
-    (void)qrt_real_mul(*scale, *scale, scale);
-}
-
-/* (codes less zero point) times the scale; `sign` -1 turns an offset that is
- * added into a zero point. */
-static enum qrt_status run(enum qrt_type from, const void *x,
-                           const struct qrt_shape *shape, struct qrt_coding *c,
-                           int32_t sign, change_scale *change, int32_t *out)
-{
-    struct qrt_walk walk = {0, 0, 0};
-    enum qrt_status status = qrt_coding_of_dequantize(from, x, shape, c, out);
-
-    for (uint32_t i = 0; status == QRT_OK && i < c->count;) {
-        const uint32_t end = i + shape->inner;
-        struct qrt_real scale = c->mult[walk.channel];
-        const int32_t zero = sign * qrt_zero_of(c, walk.channel);
-
-        qrt_walk_next(&walk, shape);
-        if (change != NULL) {
-            change(&scale);
-        }
-        for (; i < end; i++) {
-            int32_t v = qrt_load(from, x, i) - zero;
-
-            out[i] = from == QRT_S32
-                         ? qrt_mul_shift_half_even(v, scale.m,
-                                                   31 - scale.e - c->frac, 0)
-                         : qrt_fixed_of_code(v, scale, c->frac);
-        }
-    }
-    return status;
-}
-
 enum qrt_status qrt_dequantize_fixed(enum qrt_type from, const void *x,
                                      const struct qrt_shape *shape,
                                      const struct qrt_dequantize *p,
                                      int32_t *out)
 {
     struct qrt_coding c;
+    enum qrt_status status;
 
     if (p == NULL) {
         return QRT_ERR_NULL;
     }
+    c.from = from;
+    c.x = x;
+    c.shape = shape;
+    c.to = QRT_S32;
+    c.out = out;
     c.mult = p->scale;
     c.zero = p->zero_point;
     c.frac = p->frac;
-    return run(from, x, shape, &c, 1, NULL, out);
+    status = qrt_coding_of_dequantize(&c);
+    if (status == QRT_OK) {
+        qrt_coding_run(&c, qrt_code_fixed);
+    }
+    return status;
+}
+
+/* An offset is added where a zero point is subtracted. */
+static void code_with_offset(const struct qrt_coding *c, uint32_t channel,
+                             struct qrt_real scale, uint32_t i, uint32_t end)
+{
+    const int32_t offset = qrt_zero_of(c, channel);
+    int32_t *out = c->out;
+
+    for (; i < end; i++) {
+        out[i] = qrt_fixed_of_code(qrt_load(c->from, c->x, i) + offset, scale,
+                                   c->frac);
+    }
+}
+
+static void row(const struct qrt_coding *c, uint32_t channel, uint32_t i,
+                uint32_t end)
+{
+    code_with_offset(c, channel, c->mult[channel], i, end);
+}
+
+static void row_with_square(const struct qrt_coding *c, uint32_t channel,
+                            uint32_t i, uint32_t end)
+{
+    struct qrt_real scale = c->mult[channel];
+
+    (void)qrt_real_mul(scale, scale, &scale);
+    code_with_offset(c, channel, scale, i, end);
 }
 
 enum qrt_status qrt_antiquantize_fixed(enum qrt_type from, const void *x,
@@ -62,15 +61,24 @@ enum qrt_status qrt_antiquantize_fixed(enum qrt_type from, const void *x,
                                        int32_t *out)
 {
     struct qrt_coding c;
+    enum qrt_status status = QRT_ERR_RANGE;
 
     if (p == NULL) {
         return QRT_ERR_NULL;
     }
-    if (from == QRT_S32) {
-        return QRT_ERR_RANGE;
-    }
+    c.from = from;
+    c.x = x;
+    c.shape = shape;
+    c.to = QRT_S32;
+    c.out = out;
     c.mult = p->scale;
     c.zero = p->offset;
     c.frac = p->frac;
-    return run(from, x, shape, &c, -1, p->sqrt_mode ? square : NULL, out);
+    if (from != QRT_S32) {
+        status = qrt_coding_of_dequantize(&c);
+    }
+    if (status == QRT_OK) {
+        qrt_coding_run(&c, p->sqrt_mode ? row_with_square : row);
+    }
+    return status;
 }

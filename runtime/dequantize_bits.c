@@ -2,32 +2,39 @@
 #include "kernel.h"
 #include "softf32.h"
 
-/* As its twin in dequantize.c. */
-static enum qrt_status run(enum qrt_type from, const void *x,
-                           const struct qrt_shape *shape, struct qrt_coding *c,
-                           int32_t sign, bool twice, uint32_t *out)
+/* f32(code + offset) times the scale, once or twice. */
+static void code(const struct qrt_coding *c, uint32_t channel, int32_t offset,
+                 bool twice, uint32_t i, uint32_t end)
 {
-    struct qrt_walk walk = {0, 0, 0};
-    enum qrt_status status;
+    const uint32_t scale = qrt_real_to_f32(c->mult[channel]);
+    uint32_t *out = c->out;
 
-    c->frac = 0;
-    status = qrt_coding_of_dequantize(from, x, shape, c, out);
-    for (uint32_t i = 0; status == QRT_OK && i < c->count;) {
-        const uint32_t end = i + shape->inner;
-        const uint32_t scale = qrt_real_to_f32(c->mult[walk.channel]);
-        const int32_t zero = sign * qrt_zero_of(c, walk.channel);
+    for (; i < end; i++) {
+        int32_t v = qrt_load(c->from, c->x, i) + offset;
 
-        qrt_walk_next(&walk, shape);
-        for (; i < end; i++) {
-            int32_t v = qrt_load(from, x, i) - zero;
-
-            out[i] = qrt_f32_mul(qrt_f32_from_fixed(v, 0), scale);
-            if (twice) {
-                out[i] = qrt_f32_mul(out[i], scale);
-            }
+        out[i] = qrt_f32_times(scale, v);
+        if (twice) {
+            out[i] = qrt_f32_mul(out[i], scale);
         }
     }
-    return status;
+}
+
+static void row(const struct qrt_coding *c, uint32_t channel, uint32_t i,
+                uint32_t end)
+{
+    code(c, channel, -qrt_zero_of(c, channel), false, i, end);
+}
+
+static void row_with_offset(const struct qrt_coding *c, uint32_t channel,
+                            uint32_t i, uint32_t end)
+{
+    code(c, channel, qrt_zero_of(c, channel), false, i, end);
+}
+
+static void row_with_square(const struct qrt_coding *c, uint32_t channel,
+                            uint32_t i, uint32_t end)
+{
+    code(c, channel, qrt_zero_of(c, channel), true, i, end);
 }
 
 enum qrt_status qrt_dequantize_bits(enum qrt_type from, const void *x,
@@ -36,13 +43,24 @@ enum qrt_status qrt_dequantize_bits(enum qrt_type from, const void *x,
                                     uint32_t *out)
 {
     struct qrt_coding c;
+    enum qrt_status status;
 
     if (p == NULL) {
         return QRT_ERR_NULL;
     }
+    c.from = from;
+    c.x = x;
+    c.shape = shape;
+    c.to = QRT_BITS;
+    c.out = out;
     c.mult = p->scale;
     c.zero = p->zero_point;
-    return run(from, x, shape, &c, 1, false, out);
+    c.frac = 0;
+    status = qrt_coding_of_dequantize(&c);
+    if (status == QRT_OK) {
+        qrt_coding_run(&c, row);
+    }
+    return status;
 }
 
 enum qrt_status qrt_antiquantize_bits(enum qrt_type from, const void *x,
@@ -51,14 +69,24 @@ enum qrt_status qrt_antiquantize_bits(enum qrt_type from, const void *x,
                                       uint32_t *out)
 {
     struct qrt_coding c;
+    enum qrt_status status = QRT_ERR_RANGE;
 
     if (p == NULL) {
         return QRT_ERR_NULL;
     }
-    if (from == QRT_S32) {
-        return QRT_ERR_RANGE;
-    }
+    c.from = from;
+    c.x = x;
+    c.shape = shape;
+    c.to = QRT_BITS;
+    c.out = out;
     c.mult = p->scale;
     c.zero = p->offset;
-    return run(from, x, shape, &c, -1, p->sqrt_mode, out);
+    c.frac = 0;
+    if (from != QRT_S32) {
+        status = qrt_coding_of_dequantize(&c);
+    }
+    if (status == QRT_OK) {
+        qrt_coding_run(&c, p->sqrt_mode ? row_with_square : row_with_offset);
+    }
+    return status;
 }

@@ -1,6 +1,7 @@
 /* The roundings and the division that are too long to be inlined. */
 #include "fixed.h"
 
+#ifndef __ARM_FEATURE_CLZ
 uint32_t qrt_bit_length32(uint32_t v)
 {
     uint32_t n = 0;
@@ -12,6 +13,17 @@ uint32_t qrt_bit_length32(uint32_t v)
         }
     }
     return n + v;
+}
+#endif
+
+int32_t qrt_sat32(int64_t v)
+{
+    int32_t high = qrt_high32(v);
+    int32_t sign = qrt_asr32((int32_t)(uint32_t)v, 31);
+
+    /* It fits if the high word only repeats the sign. */
+    return high == sign ? (int32_t)(uint32_t)v
+                        : INT32_MAX ^ qrt_asr32(high, 31);
 }
 
 uint32_t qrt_bit_length64(uint64_t v)
@@ -37,7 +49,7 @@ static int64_t saturating_shl(int64_t v, int32_t n)
 int64_t qrt_rshift_half_even(int64_t v, int32_t sh, int32_t off)
 {
     int64_t q;
-    uint32_t bit, odd;
+    uint32_t odd;
 
     if (sh <= 0) {
         return saturating_shl(v, -sh);
@@ -47,13 +59,9 @@ int64_t qrt_rshift_half_even(int64_t v, int32_t sh, int32_t off)
     }
     /* Keep one bit of the fraction; below it only "something" matters. */
     q = qrt_asr64(v, (uint32_t)sh - 1U);
-    bit = (uint32_t)q & 1U;
     odd = ((uint32_t)qrt_asr64(q, 1) ^ (uint32_t)off) & 1U;
-    if ((bit & odd) != 0 ||
-        (bit != 0 && qrt_shl64(q, (uint32_t)sh - 1U) != v)) {
-        q += 1;
-    }
-    return qrt_asr64(q, 1);
+    odd |= qrt_shl64(q, (uint32_t)sh - 1U) != v;
+    return qrt_asr64(q + odd, 1);
 }
 
 int32_t qrt_mul_shift_half_even(int32_t x, int32_t m, int32_t sh, int32_t off)
@@ -66,25 +74,50 @@ int32_t qrt_mul_shift_half_even(int32_t x, int32_t m, int32_t sh, int32_t off)
     return qrt_mul_high_half_even(x, m, j, off, 0);
 }
 
+void qrt_add_product(uint64_t *sum, uint32_t a, uint32_t b)
+{
+    *sum += (uint64_t)a * b;
+}
+
+uint64_t qrt_mul_shift64(uint64_t a, uint32_t b, uint32_t shift)
+{
+    uint64_t low = (a & 0xffffffffU) * b;
+    uint64_t high = (a >> 32) * b + (low >> 32);
+
+    return shift < 32 ? (high << (32U - shift)) | ((uint32_t)low >> shift)
+                      : high >> (shift - 32U);
+}
+
 uint64_t qrt_udiv64(uint64_t n, uint64_t d, uint64_t *rest)
 {
-    uint32_t have = qrt_bit_length64(n);
-    uint32_t need = qrt_bit_length64(d);
-    uint64_t q = 0;
+    uint64_t high = 0;
 
-    if (have >= need) {
-        uint32_t turns = have - need + 1U;
-
-        d <<= turns - 1U;
-        for (; turns != 0; turns--) {
-            q <<= 1;
-            if (n >= d) {
-                n -= d;
-                q |= 1U;
-            }
-            d >>= 1;
+    /* n moves up into `high`, bits of the quotient follow from below. */
+    for (uint32_t turns = 64; turns != 0; turns--) {
+        high = (high << 1) | (n >> 63);
+        n <<= 1;
+        if (high >= d) {
+            high -= d;
+            n += 1U;
         }
     }
-    *rest = n;
-    return q;
+    *rest = high;
+    return n;
+}
+
+uint64_t qrt_ratio(uint32_t a, uint32_t b, int32_t *e)
+{
+    uint32_t q = 0;
+
+    for (;; a <<= 1) {
+        *e -= 1;
+        q <<= 1;
+        if (a >= b) {
+            a -= b;
+            q |= 1U;
+        }
+        if (q >> 31 != 0) {
+            return (uint64_t)q << 1 | (a != 0);
+        }
+    }
 }

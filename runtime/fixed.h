@@ -58,13 +58,7 @@ QRT_INLINE int32_t qrt_clamp32(int32_t v, int32_t lo, int32_t hi)
     return low > hi ? hi : low;
 }
 
-static inline int32_t qrt_sat32(int64_t v)
-{
-    if (v > INT32_MAX) {
-        return INT32_MAX;
-    }
-    return v < INT32_MIN ? INT32_MIN : (int32_t)v;
-}
+int32_t qrt_sat32(int64_t v);
 
 static inline int16_t qrt_sat16(int32_t v)
 {
@@ -95,7 +89,14 @@ static inline int64_t qrt_signed64(uint64_t v, bool negative)
 }
 
 /* Number of significant bits of v; 0 for 0. */
+#ifdef __ARM_FEATURE_CLZ
+static inline uint32_t qrt_bit_length32(uint32_t v)
+{
+    return v == 0 ? 0 : 32U - (uint32_t)__builtin_clz(v);
+}
+#else
 uint32_t qrt_bit_length32(uint32_t v);
+#endif
 uint32_t qrt_bit_length64(uint64_t v);
 
 /* x * m / 2^(33 + j) to nearest, ties to the even result + off; returned
@@ -126,8 +127,20 @@ int32_t qrt_mul_shift_half_even(int32_t x, int32_t m, int32_t sh, int32_t off);
  * +-INT64_MAX; sh in [-1000, 1000], |v| < 2^62. From sh = 63 on that is 0. */
 int64_t qrt_rshift_half_even(int64_t v, int32_t sh, int32_t off);
 
+/* *sum += a * b. A function, as most cores have no such instruction for a sum
+ * in memory and some no product of 64 bits. */
+void qrt_add_product(uint64_t *sum, uint32_t a, uint32_t b);
+
+/* (a * b) / 2^shift rounded down, which fits; shift in [0, 63]. */
+uint64_t qrt_mul_shift64(uint64_t a, uint32_t b, uint32_t shift);
+
 /* floor(n / d) and the rest, by a loop of as many turns as the quotient has
  * bits: a 64-bit `/` would pull in a library routine. d in [1, 2^63]. */
 uint64_t qrt_udiv64(uint64_t n, uint64_t d, uint64_t *rest);
+
+/* a / b * 2^*e = q * 2^*e', q returned with a leading bit 32 and a lowest bit
+ * that stands for the rest (sticky), *e changed to e'. a in [1, 2 * b), b in
+ * [2^30, 2^31]. */
+uint64_t qrt_ratio(uint32_t a, uint32_t b, int32_t *e);
 
 #endif

@@ -123,6 +123,11 @@ enum qrt_status qrt_join_finish_any(const struct qrt_join *join,
     if (join->frac > 16 || (join->table != NULL && to != QRT_S8)) {
         return QRT_ERR_RANGE;
     }
+    c.from = QRT_S32;
+    c.x = sum;
+    c.shape = &shape;
+    c.to = to;
+    c.out = out;
     c.mult = &one;
     c.span = 110;
     c.zero = &join->zero_point;
@@ -131,11 +136,11 @@ enum qrt_status qrt_join_finish_any(const struct qrt_join *join,
     c.lo = join->code_min;
     c.hi = join->code_max;
     c.round_first = false;
-    status = qrt_coding_check(sum, &shape, &c, to, out);
+    status = qrt_coding_check(&c, to);
     if (status != QRT_OK) {
         return status;
     }
-    qrt_coding_run(QRT_S32, sum, &shape, &c, to, out);
+    qrt_coding_run(&c, qrt_code_fixed);
     if (join->table != NULL) {
         int8_t *code = out;
 

@@ -3,43 +3,30 @@
 
 int32_t qrt_load(enum qrt_type type, const void *p, uint32_t i)
 {
-    switch (type) {
-    case QRT_S4: {
+    if (type == QRT_S4) {
         uint32_t pair = ((const uint8_t *)p)[i >> 1];
 
         return (int32_t)(((pair >> (4U * (i & 1U))) & 15U) ^ 8U) - 8;
     }
-    case QRT_S8:
+    if (type == QRT_S8) {
         return ((const int8_t *)p)[i];
-    case QRT_S16:
-        return ((const int16_t *)p)[i];
-    case QRT_S32:
-    case QRT_BITS:
-        break;
     }
-    return ((const int32_t *)p)[i];
+    return type == QRT_S16 ? ((const int16_t *)p)[i] : ((const int32_t *)p)[i];
 }
 
 void qrt_store(enum qrt_type type, void *p, uint32_t i, int32_t v)
 {
-    switch (type) {
-    case QRT_S4: {
+    if (type == QRT_S4) {
         uint8_t *pair = (uint8_t *)p + (i >> 1);
         uint32_t nibble = (uint32_t)v & 15U;
 
         *pair = (uint8_t)((i & 1U) == 0 ? nibble : *pair | nibble << 4);
-        break;
-    }
-    case QRT_S8:
+    } else if (type == QRT_S8) {
         ((int8_t *)p)[i] = (int8_t)v;
-        break;
-    case QRT_S16:
+    } else if (type == QRT_S16) {
         ((int16_t *)p)[i] = (int16_t)v;
-        break;
-    case QRT_S32:
-    case QRT_BITS:
+    } else {
         ((int32_t *)p)[i] = v;
-        break;
     }
 }
 
@@ -87,36 +74,30 @@ enum qrt_status qrt_check_reals(const struct qrt_real *a, uint32_t count,
 /* 2^(bits - 1) of the codes that fit a type; 0 where no codes are stored. */
 static int32_t code_limit(enum qrt_type to)
 {
-    switch (to) {
-    case QRT_S4:
+    if (to == QRT_S4) {
         return 8;
-    case QRT_S8:
-        return 128;
-    case QRT_S16:
-        return 32768;
-    case QRT_S32:
-    case QRT_BITS:
-        break;
     }
-    return 0;
+    if (to == QRT_S8) {
+        return 128;
+    }
+    return to == QRT_S16 ? 32768 : 0;
 }
 
-enum qrt_status qrt_coding_check(const void *x, const struct qrt_shape *shape,
-                                 struct qrt_coding *c, enum qrt_type codes,
-                                 const void *out)
+enum qrt_status qrt_coding_check(struct qrt_coding *c, enum qrt_type codes)
 {
     const int32_t limit = code_limit(codes);
     enum qrt_status status;
 
-    if (x == NULL || out == NULL) {
+    if (c->x == NULL || c->out == NULL) {
         return QRT_ERR_NULL;
     }
     if (c->lo < -limit || c->hi >= limit || c->lo > c->hi || c->frac < -160 ||
         c->frac > 160) {
         return QRT_ERR_RANGE;
     }
-    status = qrt_check_shape(shape, &c->channels, &c->count);
-    if (status == QRT_OK && codes == QRT_S4 && (c->count & 1U) != 0) {
+    status = qrt_check_shape(c->shape, &c->channels, &c->count);
+    if (status == QRT_OK && (c->from == QRT_S4 || c->to == QRT_S4) &&
+        (c->count & 1U) != 0) {
         status = QRT_ERR_SIZE;
     }
     if (status == QRT_OK) {
@@ -149,16 +130,13 @@ int32_t qrt_code_of_fixed(int32_t x, int32_t frac, const struct qrt_coder *c)
         qrt_mul_shift_half_even(x, c->m, c->base - 118 + frac, c->tie), c);
 }
 
-enum qrt_status qrt_coding_of_quantize(const void *x,
-                                       const struct qrt_shape *shape,
-                                       const struct qrt_quantize *p,
-                                       enum qrt_type to, const void *out,
-                                       struct qrt_coding *c)
+enum qrt_status qrt_coding_of_quantize(struct qrt_coding *c,
+                                       const struct qrt_quantize *p)
 {
     if (p == NULL) {
         return QRT_ERR_NULL;
     }
-    if (p->bits < 2 || p->bits > 16 || (to == QRT_S4 && p->bits != 4) ||
+    if (p->bits < 2 || p->bits > 16 || (c->to == QRT_S4 && p->bits != 4) ||
         p->order > QRT_ROUND_THEN_ADD) {
         return QRT_ERR_RANGE;
     }
@@ -170,55 +148,65 @@ enum qrt_status qrt_coding_of_quantize(const void *x,
     c->hi = ((int32_t)1 << (p->bits - 1U)) - 1;
     c->lo = -1 - c->hi;
     c->round_first = p->order == QRT_ROUND_THEN_ADD;
-    return qrt_coding_check(x, shape, c, to, out);
+    return qrt_coding_check(c, c->to);
 }
 
-enum qrt_status qrt_coding_of_dequantize(enum qrt_type from, const void *x,
-                                         const struct qrt_shape *shape,
-                                         struct qrt_coding *c, const void *out)
+enum qrt_status qrt_coding_of_dequantize(struct qrt_coding *c)
 {
     enum qrt_status status;
 
-    if (from == QRT_BITS || (from == QRT_S32 && c->zero != NULL)) {
+    if (c->from == QRT_BITS || (c->from == QRT_S32 && c->zero != NULL)) {
         return QRT_ERR_RANGE;
     }
     c->span = 148; /* any */
     c->one_zero = false;
+    c->round_first = false;
     c->lo = 0;
     c->hi = 0;
     /* Any zero point of 16 bits, whatever the codes. */
-    status = qrt_coding_check(x, shape, c, QRT_S16, out);
-    if (status == QRT_OK && from == QRT_S4 && (c->count & 1U) != 0) {
-        status = QRT_ERR_SIZE;
-    }
+    status = qrt_coding_check(c, QRT_S16);
+    c->lo = INT32_MIN;
+    c->hi = INT32_MAX;
     return status;
 }
 
 void qrt_coder_of(struct qrt_coder *coder, const struct qrt_coding *c,
                   uint32_t channel)
 {
-    qrt_coder_set(coder, &c->mult[channel], qrt_zero_of(c, channel), c->lo,
-                  c->hi);
+    qrt_coder_set(coder, &c->mult[channel],
+                  c->to == QRT_S32 ? 0 : qrt_zero_of(c, channel), c->lo, c->hi);
     if (c->round_first) {
         coder->tie = 0;
     }
 }
 
-void qrt_coding_run(enum qrt_type from, const void *x,
-                    const struct qrt_shape *shape, const struct qrt_coding *c,
-                    enum qrt_type to, void *out)
+void qrt_coding_run(const struct qrt_coding *c, qrt_code_row *row)
 {
     struct qrt_walk walk = {0, 0, 0};
+
+    for (uint32_t i = 0; i < c->count; i += c->shape->inner) {
+        row(c, walk.channel, i, i + c->shape->inner);
+        qrt_walk_next(&walk, c->shape);
+    }
+}
+
+void qrt_code_fixed(const struct qrt_coding *c, uint32_t channel, uint32_t i,
+                    uint32_t end)
+{
+    int32_t zero = 0;
+    int32_t frac = c->frac;
+    uint32_t up = 0;
     struct qrt_coder coder;
 
-    for (uint32_t i = 0; i < c->count;) {
-        const uint32_t end = i + shape->inner;
+    qrt_coder_of(&coder, c, channel);
+    if (c->to == QRT_S32) {
+        zero = qrt_zero_of(c, channel);
+        up = c->from == QRT_S32 ? 0 : QRT_CODE_UP;
+        frac = (int32_t)up - frac;
+    }
+    for (; i < end; i++) {
+        int32_t v = (qrt_load(c->from, c->x, i) - zero) * (1 << up);
 
-        qrt_coder_of(&coder, c, walk.channel);
-        qrt_walk_next(&walk, shape);
-        for (; i < end; i++) {
-            qrt_store(to, out, i,
-                      qrt_code_of_fixed(qrt_load(from, x, i), c->frac, &coder));
-        }
+        qrt_store(c->to, c->out, i, qrt_code_of_fixed(v, frac, &coder));
     }
 }

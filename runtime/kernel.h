@@ -45,40 +45,53 @@ enum qrt_status qrt_check_shape(const struct qrt_shape *shape,
 enum qrt_status qrt_check_reals(const struct qrt_real *a, uint32_t count,
                                 int32_t lo, int32_t hi);
 
-/* What quantize, requantize and dequantize have in common. */
+/* A call of quantize, requantize or dequantize: what they have in common. The
+ * zero point is taken off before the multiplication where `to` is s32, else
+ * added behind it. */
 struct qrt_coding {
-    const struct qrt_real *mult; /* [channels] exponents in [-span, span] */
-    int32_t span;                /* of the exponents                       */
-    const int32_t *zero;         /* null: all 0                            */
-    int32_t frac;                /* of the Q side, [-160, 160]             */
-    int32_t lo, hi;              /* clamp                                  */
-    bool one_zero;               /* zero has one entry, not [channels]     */
-    bool round_first;            /* QRT_ROUND_THEN_ADD                     */
-    uint32_t count, channels;    /* set by the check                       */
+    enum qrt_type from, to;
+    const void *x;
+    void *out;
+    const struct qrt_shape *shape;
+    const struct qrt_real *mult; /* [channels] exponents in [-span, span]  */
+    int32_t span;
+    const int32_t *zero; /* [channels] or, with one_zero, [1]; null: all 0 */
+    int32_t frac;        /* of the Q side, [-160, 160]                     */
+    int32_t lo, hi;      /* clamp                                          */
+    bool one_zero;
+    bool round_first;         /* QRT_ROUND_THEN_ADD                        */
+    bool pixels;              /* rows have all channels; requantize only   */
+    uint32_t count, channels; /* set by the check                          */
 };
 
-/* Checks everything about a job but the other type. `codes` is the type of
- * the codes: s4, s8 or s16. Zero points may be one above the codes. */
-enum qrt_status qrt_coding_check(const void *x, const struct qrt_shape *shape,
-                                 struct qrt_coding *c, enum qrt_type codes,
-                                 const void *out);
+/* The difference of a code and a zero point has at most 18 bits: moved up by
+ * 13 it takes the short way through the multiplication for every usual
+ * scale. */
+#define QRT_CODE_UP 13U
 
-/* The job of a quantize call, checked but for the type of x. */
-enum qrt_status qrt_coding_of_quantize(const void *x,
-                                       const struct qrt_shape *shape,
-                                       const struct qrt_quantize *p,
-                                       enum qrt_type to, const void *out,
-                                       struct qrt_coding *c);
+/* Checks a call, but for the type of x. `codes` is the type of the codes: s4,
+ * s8 or s16. Zero points may be one above the codes. */
+enum qrt_status qrt_coding_check(struct qrt_coding *c, enum qrt_type codes);
 
-/* Checks a dequantize call whose c->mult, zero and frac are set. */
-enum qrt_status qrt_coding_of_dequantize(enum qrt_type from, const void *x,
-                                         const struct qrt_shape *shape,
-                                         struct qrt_coding *c, const void *out);
+/* Fills in and checks a quantize call, of which from, x, shape, to and out are
+ * set, but for the type of x. */
+enum qrt_status qrt_coding_of_quantize(struct qrt_coding *c,
+                                       const struct qrt_quantize *p);
 
-/* The loop from Q numbers (s16, s32) to any codes; the job is checked. */
-void qrt_coding_run(enum qrt_type from, const void *x,
-                    const struct qrt_shape *shape, const struct qrt_coding *c,
-                    enum qrt_type to, void *out);
+/* Fills in and checks a dequantize call, of which mult, zero and frac are set
+ * as well. */
+enum qrt_status qrt_coding_of_dequantize(struct qrt_coding *c);
+
+/* Codes elements [i, end), which have the channel given. */
+typedef void qrt_code_row(const struct qrt_coding *c, uint32_t channel,
+                          uint32_t i, uint32_t end);
+
+/* Runs a checked call. */
+void qrt_coding_run(const struct qrt_coding *c, qrt_code_row *row);
+
+/* A row of Q numbers (s16, s32) to any codes, or of any codes to Q numbers. */
+void qrt_code_fixed(const struct qrt_coding *c, uint32_t channel, uint32_t i,
+                    uint32_t end);
 
 /* The zero point of a channel. */
 static inline int32_t qrt_zero_of(const struct qrt_coding *c, uint32_t channel)
@@ -100,7 +113,8 @@ struct qrt_coder {
 void qrt_coder_set(struct qrt_coder *coder, const struct qrt_real *mult,
                    int32_t zero, int32_t lo, int32_t hi);
 
-/* The constants of a channel of a job. */
+/* The constants of a channel of a call; the zero point is 0 if it is taken off
+ * before. */
 void qrt_coder_of(struct qrt_coder *coder, const struct qrt_coding *c,
                   uint32_t channel);
 
@@ -113,14 +127,13 @@ QRT_INLINE int32_t qrt_code_of_steps(int32_t steps, const struct qrt_coder *c)
 /* The code of x in Q(frac). */
 int32_t qrt_code_of_fixed(int32_t x, int32_t frac, const struct qrt_coder *c);
 
-/* (code - zero) * scale in Q(frac). The difference has at most 18 bits: moved
- * up by 13 it takes the short way through the multiplication for every usual
- * scale. */
+/* (code - zero) * scale in Q(frac). */
 static inline int32_t qrt_fixed_of_code(int32_t difference,
                                         struct qrt_real scale, int32_t frac)
 {
-    return qrt_mul_shift_half_even(difference * (1 << 13), scale.m,
-                                   44 - scale.e - frac, 0);
+    return qrt_mul_shift_half_even(difference * (1 << QRT_CODE_UP), scale.m,
+                                   31 + (int32_t)QRT_CODE_UP - scale.e - frac,
+                                   0);
 }
 
 /* rne(x / s) of a binary32 pattern x, saturated to [-2^17, 2^17]; NaN gives

@@ -9,11 +9,16 @@ enum qrt_status qrt_quantize_fixed(enum qrt_type from, const void *x,
     struct qrt_coding c;
     enum qrt_status status = QRT_ERR_RANGE;
 
+    c.from = from;
+    c.x = x;
+    c.shape = shape;
+    c.to = to;
+    c.out = out;
     if (from == QRT_S16 || from == QRT_S32) {
-        status = qrt_coding_of_quantize(x, shape, p, to, out, &c);
+        status = qrt_coding_of_quantize(&c, p);
     }
     if (status == QRT_OK) {
-        qrt_coding_run(from, x, shape, &c, to, out);
+        qrt_coding_run(&c, qrt_code_fixed);
     }
     return status;
 }

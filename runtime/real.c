@@ -112,14 +112,14 @@ enum qrt_status qrt_real_div(struct qrt_real a, struct qrt_real b,
                              struct qrt_real *out)
 {
     enum qrt_status status = check(a, b, out);
-    uint64_t q, rest;
+    int32_t e = a.e - b.e;
+    uint64_t q;
 
     if (status != QRT_OK) {
         return status;
     }
-    /* 31 bits, one to round and one that tells a tie from a little more. */
-    q = qrt_udiv64((uint64_t)(uint32_t)a.m << 32, (uint32_t)b.m, &rest);
-    return store((q << 1) | (rest != 0), a.e - b.e - 33, out);
+    q = qrt_ratio((uint32_t)a.m, (uint32_t)b.m, &e);
+    return store(q, e, out);
 }
 
 enum qrt_status qrt_real_reciprocal(struct qrt_real a, struct qrt_real *out)

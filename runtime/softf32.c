@@ -35,7 +35,7 @@ uint32_t qrt_f32_round(bool negative, uint64_t m, int32_t e)
     if (drop < -149 - e) {
         drop = -149 - e; /* denormal: the last bit is worth 2^-149 */
     }
-    m = drop <= 0 ? m << (uint32_t)-drop
+    m = drop <= 0 ? (uint32_t)m << (uint32_t)-drop
                   : (uint64_t)qrt_rshift_half_even((int64_t)m, drop, 0);
     if (e + drop > 104) {
         return sign | QRT_F32_INF;
@@ -62,10 +62,9 @@ uint32_t qrt_f32_add(uint32_t a, uint32_t b)
     gap = (uint32_t)(exponent(a) - exponent(b));
     large = mantissa(a) << 7;
     small = mantissa(b) << 7;
-    kept = gap < 32 ? small >> gap : 0;
-    if (gap >= 32 ? small != 0 : kept << gap != small) {
-        kept |= 1U;
-    }
+    gap = gap < 31 ? gap : 31; /* as far as any: `small` has 31 bits */
+    kept = small >> gap;
+    kept |= kept << gap != small;
     large = ((a ^ b) & QRT_F32_SIGN) != 0 ? large - kept : large + kept;
     if (large == 0) { /* -0 only from two of them */
         return a & b & QRT_F32_SIGN;
@@ -90,22 +89,31 @@ uint32_t qrt_f32_mul(uint32_t a, uint32_t b)
 
 uint32_t qrt_f32_div(uint32_t a, uint32_t b)
 {
-    uint32_t grow;
-    uint64_t q, rest;
+    bool negative = ((a ^ b) & QRT_F32_SIGN) != 0;
+    uint32_t divisor = mantissa(b) << 7;
+    int32_t e = exponent(a) - exponent(b);
+    uint64_t q = 0;
 
-    if (!both_finite(a, b) || mantissa(b) == 0) {
+    if (!both_finite(a, b) || divisor == 0) {
         return QRT_F32_NAN;
     }
-    /* A numerator of 52 bits leaves a quotient of 28 or more. */
-    grow = 52U - qrt_bit_length32(mantissa(a));
-    q = qrt_udiv64((uint64_t)mantissa(a) << grow, mantissa(b), &rest);
-    return qrt_f32_round(((a ^ b) & QRT_F32_SIGN) != 0, (q << 1) | (rest != 0),
-                         exponent(a) - exponent(b) - (int32_t)grow - 1);
+    for (; divisor >> 30 == 0; divisor <<= 1) {
+        e += 1;
+    }
+    if (mantissa(a) != 0) {
+        q = qrt_ratio(mantissa(a) << 7, divisor, &e);
+    }
+    return qrt_f32_round(negative, q, e);
 }
 
 uint32_t qrt_f32_from_fixed(int32_t x, int32_t frac)
 {
     return qrt_f32_round(x < 0, qrt_abs32(x), -frac);
+}
+
+uint32_t qrt_f32_times(uint32_t a, int32_t x)
+{
+    return qrt_f32_mul(a, qrt_f32_from_fixed(x, 0));
 }
 
 int64_t qrt_f32_to_fixed(uint32_t a, int32_t frac)

@@ -18,7 +18,7 @@
 
 static inline bool qrt_f32_is_finite(uint32_t a)
 {
-    return (a & QRT_F32_INF) != QRT_F32_INF;
+    return ((a >> 23) & 255U) != 255U;
 }
 
 static inline uint32_t qrt_f32_abs(uint32_t a)
@@ -54,6 +54,9 @@ uint32_t qrt_f32_add(uint32_t a, uint32_t b);
 uint32_t qrt_f32_sub(uint32_t a, uint32_t b);
 uint32_t qrt_f32_mul(uint32_t a, uint32_t b);
 uint32_t qrt_f32_div(uint32_t a, uint32_t b);
+
+/* x as a binary32, times a. */
+uint32_t qrt_f32_times(uint32_t a, int32_t x);
 
 /* The binary32 next to (-1)^negative * m * 2^e, e in [-2000, 2000],
  * m < 2^62. The

@@ -139,6 +139,51 @@ static void division_agrees_with_the_operator(void **state)
     }
 }
 
+static void ratio_agrees_with_128_bits(void **state)
+{
+    uint64_t seed = 4;
+
+    (void)state;
+    for (int i = 0; i < 100000; i++) {
+        uint32_t b = (uint32_t)1 << 30 | vec_random(&seed) >> 2;
+        uint32_t a = (vec_random(&seed) >> (1 + vec_random(&seed) % 28)) | 1;
+        int32_t e = 5;
+        uint64_t q;
+        wide scaled;
+
+        a = i % 3 == 0 ? b - 1 + (uint32_t)i % 5 : a;
+        q = qrt_ratio(a, b, &e);
+        scaled = (wide)a << (4 - e); /* a / b * 2^5 = q * 2^e */
+        assert_true(q >> 32 == 1);
+        assert_true((wide)(q >> 1) == scaled / b);
+        assert_true((q & 1) == (scaled % b != 0));
+    }
+}
+
+static void products_agree_with_128_bits(void **state)
+{
+    uint64_t seed = 5;
+
+    (void)state;
+    for (int i = 0; i < 100000; i++) {
+        uint64_t a = (uint64_t)vec_random(&seed) << 32 | vec_random(&seed);
+        uint32_t b = vec_random(&seed);
+        uint32_t c = vec_random(&seed);
+        uint32_t shift = vec_random(&seed) % 64;
+        wide product;
+        uint64_t sum = a >> 1;
+
+        a >>= 32 - shift % 33;
+        product = (wide)a * b >> shift;
+        if (product >> 64 == 0) {
+            assert_true(qrt_mul_shift64(a, b, shift) == (uint64_t)product);
+        }
+        a = sum;
+        qrt_add_product(&sum, b, c >> 1);
+        assert_true(sum == a + (uint64_t)b * (c >> 1));
+    }
+}
+
 static void bit_length_of_every_power(void **state)
 {
     (void)state;
@@ -178,6 +223,8 @@ int main(void)
         cmocka_unit_test(large_shifts_give_zero_and_negative_ones_saturate),
         cmocka_unit_test(multiplication_agrees_with_128_bits),
         cmocka_unit_test(division_agrees_with_the_operator),
+        cmocka_unit_test(ratio_agrees_with_128_bits),
+        cmocka_unit_test(products_agree_with_128_bits),
         cmocka_unit_test(bit_length_of_every_power),
         cmocka_unit_test(saturation_stops_at_the_ends),
     };
