@@ -59,7 +59,7 @@ static void visit_all(const struct job *job, struct channel *ch, uint32_t i)
 }
 
 /* An extreme as a binary32 pattern. */
-static uint32_t pattern(const struct job *job, int32_t extreme)
+static QRT_NOINLINE uint32_t pattern(const struct job *job, int32_t extreme)
 {
     return job->from == QRT_BITS ? qrt_f32_of_order(extreme)
                                  : qrt_f32_from_fixed(extreme, job->p->frac);

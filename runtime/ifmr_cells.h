@@ -31,7 +31,6 @@
 
 /* What a sample of bin 0 counts as. */
 #define QRT_IFMR_REST_BIN_0 ((uint32_t)1 << (QRT_IFMR_REST_BITS - 1U))
-#define QRT_IFMR_IN_BIN_0   (QRT_IFMR_ONE_SAMPLE | QRT_IFMR_REST_BIN_0)
 
 /* What is dropped of a binary32 fraction, and half of its unit. */
 #define QRT_IFMR_DROP_BITS  (23U - QRT_IFMR_REST_BITS)

@@ -21,24 +21,23 @@
 static void cross(struct qrt_ifmr_walk *w, uint32_t boundary, uint32_t k)
 {
     uint32_t f = (ONE_BIN - boundary % ONE_BIN) >> POSITION_MORE;
-    uint32_t n, count;
+    uint32_t unit = 1, count;
     uint64_t cell;
 
     qrt_ifmr_walk_to(w, boundary >> POSITION_BITS);
     count = qrt_ifmr_count(w->cells);
     w->sum_rest += w->cells & QRT_IFMR_REST_MASK;
-    w->sum_bins += w->bins + (uint64_t)w->edge * count;
-    w->paid += (uint64_t)(2U * k - 1U) * count;
+    w->sum_bins += w->bins;
+    qrt_add_product(&w->sum_bins, w->edge, count);
+    qrt_add_product(&w->paid, 2U * k - 1U, count);
     cell = *w->next;
-    n = qrt_ifmr_count(cell);
-    if (n < 65536) {
-        w->sum += qrt_ifmr_above_in_bin(n, (uint32_t)cell * w->start, f);
-    } else { /* 16 bits of n are enough */
-        cell = (cell & QRT_IFMR_REST_MASK) >> 9;
-        w->sum += (uint64_t)qrt_ifmr_above_in_bin(n >> 9,
-                                                  (uint32_t)cell * w->start, f)
-                  << 9;
+    if (qrt_ifmr_count(cell) >= 65536) { /* 16 bits of it are enough */
+        unit = 512;
+        cell = (cell & QRT_IFMR_REST_MASK) >> 9 | (cell >> 47 << 38);
     }
+    qrt_add_product(&w->sum, unit,
+                    qrt_ifmr_above_in_bin(qrt_ifmr_count(cell),
+                                          (uint32_t)cell * w->start, f));
 }
 
 static void walk_side(const struct qrt_ifmr_observer *o, uint32_t side,
@@ -47,16 +46,19 @@ static void walk_side(const struct qrt_ifmr_observer *o, uint32_t side,
     uint32_t extreme = (uint32_t)qrt_f32_to_fixed(
         o->extreme[side], (int32_t)(150U + POSITION_BITS) - (int32_t)o->top);
     uint32_t count = o->extreme_count[side];
-    uint32_t reached = (extreme + step / 2U) / step;
+    uint32_t left = extreme + step / 2U;
+    uint32_t reached = 0;
 
     if (count == 0) {
         return;
     }
     /* Boundaries above every value add nothing; all others have the extreme
-     * above them. */
-    levels = levels < reached ? levels : reached;
-    w->sum += (((uint64_t)count * extreme) >> POSITION_MORE) * levels;
-    w->paid += (uint64_t)count * (levels * levels);
+     * above them. No division: there are 255 levels at most. */
+    for (; left >= step && reached != levels; left -= step) {
+        reached++;
+    }
+    w->sum += (((uint64_t)count * extreme) >> POSITION_MORE) * reached;
+    qrt_add_product(&w->paid, count, reached * reached);
     w->edge = qrt_ifmr_used(o, side);
     w->start = (uint32_t)1 << (qrt_bit_length32((w->edge - 1U) | 1U) - 1U);
     w->next = qrt_ifmr_cell(o, side, w->edge - 1U);
@@ -64,20 +66,10 @@ static void walk_side(const struct qrt_ifmr_observer *o, uint32_t side,
     w->cells = 0;
     w->bins = 0;
     w->sum_rest = 0;
-    for (; levels != 0; levels--) {
-        cross(w, levels * step - step / 2U, levels);
+    for (; reached != 0; reached--) {
+        cross(w, reached * step - step / 2U, reached);
     }
     w->sum += w->sum_rest * w->start;
-}
-
-/* (a * b) / 2^shift, which fits; shift in [0, 63]. */
-static uint64_t scaled(uint64_t a, uint32_t b, uint32_t shift)
-{
-    uint64_t low = (a & 0xffffffffU) * b;
-    uint64_t high = (a >> 32) * b + (low >> 32);
-
-    return shift < 32 ? (high << (32U - shift)) | ((uint32_t)low >> shift)
-                      : high >> (shift - 32U);
 }
 
 uint64_t qrt_ifmr_gain(const struct qrt_ifmr_observer *o,
@@ -105,6 +97,6 @@ uint64_t qrt_ifmr_gain(const struct qrt_ifmr_observer *o,
         walk_side(o, side, c->levels[side], step, &w);
     }
     w.sum += w.sum_bins << QRT_IFMR_REST_BITS;
-    w.paid = scaled(w.paid, m, down + 1U);
-    return w.sum > w.paid ? scaled(w.sum - w.paid, m, 32) : 0;
+    w.paid = qrt_mul_shift64(w.paid, m, down + 1U);
+    return w.sum > w.paid ? qrt_mul_shift64(w.sum - w.paid, m, 32) : 0;
 }

@@ -14,15 +14,6 @@
 
 #define FRAC_MAX 90
 
-static uint32_t leading_zeros(uint32_t v)
-{
-#ifdef __GNUC__
-    return (uint32_t)__builtin_clz(v);
-#else
-    return 32U - qrt_bit_length32(v);
-#endif
-}
-
 enum qrt_status qrt_ifmr_init(struct qrt_ifmr_observer *o, uint64_t *storage,
                               uint32_t bytes)
 {
@@ -90,22 +81,30 @@ static uint32_t fitting_top(uint32_t a, uint32_t b, uint32_t top,
     return top;
 }
 
+/* Adds n samples of one rest. */
+static void add_samples(uint64_t *cell, uint32_t rest, uint32_t n)
+{
+    *cell += QRT_IFMR_ONE_SAMPLE * n;
+    qrt_add_product(cell, rest, n);
+}
+
 /* Adds the contents of bin i of bins that are 2^-coarser as wide. */
 static void add_bin(struct qrt_ifmr_observer *o, uint32_t side, uint32_t i,
                     uint32_t coarser, uint64_t contents)
 {
     uint32_t bin = i >> coarser;
+    uint64_t *cell = qrt_ifmr_cell(o, side, bin);
+    uint32_t count = qrt_ifmr_count(contents);
 
     if (bin == 0) {
-        contents = QRT_IFMR_IN_BIN_0 * qrt_ifmr_count(contents);
+        add_samples(cell, QRT_IFMR_REST_BIN_0, count);
     } else {
         uint32_t octave = qrt_bit_length32(i) - 1U;
         uint32_t beyond = i - (bin << coarser);
 
-        contents += (uint64_t)(beyond << (QRT_IFMR_REST_BITS - octave)) *
-                    qrt_ifmr_count(contents);
+        *cell += contents;
+        qrt_add_product(cell, beyond << (QRT_IFMR_REST_BITS - octave), count);
     }
-    *qrt_ifmr_cell(o, side, bin) += contents;
 }
 
 /* Adds the bins of a histogram, which may be the observer's own: then they
@@ -133,20 +132,20 @@ static void add_bins(struct qrt_ifmr_observer *o,
     }
 }
 
-/* The cell of a value, and what n samples of it bring there. */
+/* The cell of a value, and the rest it has there. */
 static uint64_t *destination(const struct qrt_ifmr_observer *o, uint32_t side,
-                             uint32_t magnitude, uint32_t n, uint64_t *contents)
+                             uint32_t magnitude, uint32_t *rest)
 {
     uint32_t rounded = qrt_ifmr_rounded(magnitude);
     uint32_t mantissa = qrt_ifmr_mantissa(rounded);
     uint32_t shift = o->top - (rounded >> 23);
-    uint32_t bin = 0, rest = QRT_IFMR_REST_BIN_0;
+    uint32_t bin = 0;
 
+    *rest = QRT_IFMR_REST_BIN_0;
     if (shift <= 23) {
         bin = mantissa >> shift;
-        rest = (mantissa - (bin << shift)) >> QRT_IFMR_DROP_BITS;
+        *rest = (mantissa - (bin << shift)) >> QRT_IFMR_DROP_BITS;
     }
-    *contents = (QRT_IFMR_ONE_SAMPLE | rest) * n;
     return qrt_ifmr_cell(o, side, bin);
 }
 
@@ -194,14 +193,12 @@ static uint32_t pack_side(struct qrt_ifmr_observer *o, uint32_t side)
 {
     const uint64_t *last = NULL;
     uint64_t *packed = NULL;
-    uint64_t contents;
     uint32_t used = 0;
 
     for (uint32_t i = 0; i < o->distinct[side]; i++) {
         uint64_t entry = *qrt_ifmr_cell(o, side, i);
-        uint64_t *cell =
-            destination(o, side, (uint32_t)entry,
-                        qrt_ifmr_count(entry & ~QRT_IFMR_MARK), &contents);
+        uint32_t rest;
+        uint64_t *cell = destination(o, side, (uint32_t)entry, &rest);
 
         *cell |= QRT_IFMR_MARK;
         if (cell != last) {
@@ -210,7 +207,7 @@ static uint32_t pack_side(struct qrt_ifmr_observer *o, uint32_t side)
             *packed &= QRT_IFMR_MARK;
             used += 1U;
         }
-        *packed += contents;
+        add_samples(packed, rest, qrt_ifmr_count(entry & ~QRT_IFMR_MARK));
     }
     o->distinct[side] = 0;
     return used;
@@ -270,7 +267,7 @@ static void observe(struct qrt_ifmr_observer *o, uint32_t side,
 {
     uint32_t extreme = o->extreme[side];
     uint32_t displaced = o->extreme_count[side];
-    uint64_t contents;
+    uint32_t rest;
     uint64_t *cell;
 
     if (magnitude < QRT_IFMR_TINY) {
@@ -294,8 +291,8 @@ static void observe(struct qrt_ifmr_observer *o, uint32_t side,
         }
         to_histogram(o);
     }
-    cell = destination(o, side, magnitude, n, &contents);
-    *cell += contents;
+    cell = destination(o, side, magnitude, &rest);
+    add_samples(cell, rest, n);
 }
 
 static void set_lanes(const struct qrt_ifmr_observer *o,
@@ -314,7 +311,8 @@ static void set_lanes(const struct qrt_ifmr_observer *o,
 }
 
 static enum qrt_status check_add(const struct qrt_ifmr_observer *o,
-                                 const void *x, uint32_t n, int32_t frac)
+                                 enum qrt_type type, const void *x, uint32_t n,
+                                 int32_t frac)
 {
     if (o == NULL || x == NULL) {
         return QRT_ERR_NULL;
@@ -322,7 +320,7 @@ static enum qrt_status check_add(const struct qrt_ifmr_observer *o,
     if (o->cells == NULL) {
         return QRT_ERR_STATE;
     }
-    if (frac < -FRAC_MAX || frac > FRAC_MAX) {
+    if (type < QRT_S16 || frac < -FRAC_MAX || frac > FRAC_MAX) {
         return QRT_ERR_RANGE;
     }
     return n > QRT_IFMR_SAMPLES_MAX - o->samples ? QRT_ERR_FULL : QRT_OK;
@@ -338,7 +336,7 @@ static uint32_t pattern_of(int32_t x, int32_t frac)
     if (v == 0) {
         return 0;
     }
-    zeros = leading_zeros(v);
+    zeros = 32U - qrt_bit_length32(v);
     v <<= zeros;
     rest = v & 0xffU;
     v >>= 8;
@@ -374,49 +372,32 @@ static enum qrt_status add_patterns(struct qrt_ifmr_observer *o,
     return rejected == 0 ? QRT_OK : QRT_ERR_NOT_FINITE;
 }
 
-enum qrt_status qrt_ifmr_add_f32(struct qrt_ifmr_observer *o, const uint32_t *x,
-                                 uint32_t n)
-{
-    enum qrt_status status = check_add(o, x, n, 0);
-
-    return status == QRT_OK ? add_patterns(o, x, n) : status;
-}
-
-/* Integers of one of two widths go through a few patterns on the stack. */
+/* Integers go through a few patterns on the stack. */
 #define CHUNK 32U
 
-static enum qrt_status add_fixed(struct qrt_ifmr_observer *o,
-                                 const int16_t *narrow, const int32_t *wide,
-                                 uint32_t n, int32_t frac)
+enum qrt_status qrt_ifmr_add_any(struct qrt_ifmr_observer *o,
+                                 enum qrt_type type, const void *x, uint32_t n,
+                                 int32_t frac)
 {
     uint32_t patterns[CHUNK];
-    enum qrt_status status =
-        check_add(o, narrow != NULL ? (const void *)narrow : wide, n, frac);
+    uint32_t i = 0;
+    enum qrt_status status = check_add(o, type, x, n, frac);
 
-    while (status == QRT_OK && n != 0) {
+    if (status == QRT_OK && type == QRT_BITS) {
+        return add_patterns(o, x, n);
+    }
+    while (status == QRT_OK && i < n) {
         uint32_t some = 0;
 
-        while (some < CHUNK && some < n) {
-            patterns[some] =
-                pattern_of(narrow != NULL ? *narrow++ : *wide++, frac);
-            some++;
+        for (; some < CHUNK && i < n; i++) {
+            patterns[some++] =
+                pattern_of(type == QRT_S16 ? ((const int16_t *)x)[i]
+                                           : ((const int32_t *)x)[i],
+                           frac);
         }
         status = add_patterns(o, patterns, some);
-        n -= some;
     }
     return status;
-}
-
-enum qrt_status qrt_ifmr_add_s16(struct qrt_ifmr_observer *o, const int16_t *x,
-                                 uint32_t n, int32_t frac)
-{
-    return add_fixed(o, x, NULL, n, frac);
-}
-
-enum qrt_status qrt_ifmr_add_s32(struct qrt_ifmr_observer *o, const int32_t *x,
-                                 uint32_t n, int32_t frac)
-{
-    return add_fixed(o, NULL, x, n, frac);
 }
 
 enum qrt_status qrt_ifmr_merge(struct qrt_ifmr_observer *o,

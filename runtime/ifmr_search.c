@@ -27,24 +27,18 @@ struct problem {
 static uint32_t rank_of(uint64_t p, uint32_t n)
 {
     uint64_t mantissa = (p & F64_FRACTION) | F64_LEADING;
-    uint64_t low, high, fraction;
-    uint32_t whole, dropped;
+    uint64_t fraction;
+    uint32_t whole, unit;
 
     if (p == F64_ONE || TWO_POW_53 - mantissa <= (uint64_t)1 << 30) {
         return 1; /* AMCT: 1 - p below 1.192092896e-7 */
     }
-    low = (mantissa & 0xffffffffU) * n;
-    high = (mantissa >> 32) * n + (low >> 32);
-    whole = (uint32_t)(high >> 21);
-    fraction = ((high & 0x1fffffU) << 32) | (low & 0xffffffffU);
-    /* p * n has `dropped` bits more than a binary64; rounding them makes the
-     * next integer if all bits that stay behind the point are ones. */
-    dropped = qrt_bit_length64(high) - 21U;
-    if (dropped != 0 &&
-        fraction + ((uint64_t)1 << (dropped - 1U)) >= TWO_POW_53) {
-        whole += 1U;
-    }
-    return n - whole;
+    whole = (uint32_t)qrt_mul_shift64(mantissa, n, 53);
+    fraction = (mantissa * n) & (TWO_POW_53 - 1U);
+    /* p * n has as many bits more than a binary64 as `whole` has; rounding
+     * them makes the next integer if all others behind the point are ones. */
+    unit = (uint32_t)1 << qrt_bit_length32(whole);
+    return n - whole - (uint32_t)((fraction + unit / 2U) >> 53);
 }
 
 /* The k-th largest of the n samples of bin i, taken as evenly spread. */
@@ -163,8 +157,9 @@ static bool is_percentile(uint64_t p)
     return p > F64_HALF && p <= F64_ONE;
 }
 
-static enum qrt_status check(const struct qrt_ifmr_observer *o,
-                             const struct qrt_ifmr *search, uint32_t bits)
+static QRT_NOINLINE enum qrt_status check(const struct qrt_ifmr_observer *o,
+                                          const struct qrt_ifmr *search,
+                                          uint32_t bits)
 {
     uint32_t last = 0;
 
@@ -183,11 +178,6 @@ static enum qrt_status check(const struct qrt_ifmr_observer *o,
         last = search->ratios[i];
     }
     return o->samples == 0 ? QRT_ERR_EMPTY : QRT_OK;
-}
-
-static uint32_t times_step(int32_t codes, uint32_t step)
-{
-    return qrt_f32_mul(qrt_f32_from_fixed(codes, 0), step);
 }
 
 enum qrt_status qrt_ifmr_finish(const struct qrt_ifmr_observer *o,
@@ -222,8 +212,9 @@ enum qrt_status qrt_ifmr_finish(const struct qrt_ifmr_observer *o,
                                                         bits, QRT_ZERO_IFMR)
                                  : 0;
     out->clip_max_bits =
-        times_step(half - 1 - out->zero_point, out->scale_bits);
-    out->clip_min_bits = times_step(-half - out->zero_point, out->scale_bits);
+        qrt_f32_times(out->scale_bits, half - 1 - out->zero_point);
+    out->clip_min_bits =
+        qrt_f32_times(out->scale_bits, -half - out->zero_point);
     out->max_bits = above;
     out->min_bits = below != 0 ? qrt_f32_neg(below) : 0;
     out->samples = o->samples;

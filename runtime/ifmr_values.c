@@ -47,8 +47,8 @@ static bool set_ruler(const struct qrt_ifmr_observer *o, struct qrt_real step,
  * stays below 2^57 and high below 2^55. */
 static inline void add_loss(struct ruler *r, uint64_t square, uint32_t n)
 {
-    r->low += (square & 0xffffffffU) * n;
-    r->high += (square >> 32) * n;
+    qrt_add_product(&r->low, (uint32_t)square, n);
+    qrt_add_product(&r->high, (uint32_t)(square >> 32), n);
 }
 
 /* Adds `cells` values of a side. */

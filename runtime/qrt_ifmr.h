@@ -65,24 +65,42 @@ struct qrt_ifmr_observer {
 enum qrt_status qrt_ifmr_init(struct qrt_ifmr_observer *o, uint64_t *storage,
                               uint32_t bytes);
 
-/* Adds n samples, x being
+/* Adds n samples. The typed functions are the ones to call; qrt_ifmr_add_any
+ * takes s16, s32 and patterns. x being
  *
  *   f32  [n] binary32 patterns. NaN and infinities are left out and counted in
  *        o->rejected, the finite values are added
  *   s16  [n] Q(frac)
  *   s32  [n] Q(frac), rounded to 24 significant bits
  *
- * frac   [-90, 90]. Magnitudes below 2^-64 count as 0.
+ * frac   [-90, 90]; not used for patterns, 0. Magnitudes below 2^-64 count as 0.
  *
  * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_STATE (not set up), QRT_ERR_RANGE
- * (frac), QRT_ERR_FULL (more than QRT_IFMR_SAMPLES_MAX samples in all; nothing
+ * (frac, type), QRT_ERR_FULL (more than QRT_IFMR_SAMPLES_MAX samples in all; nothing
  * was added), QRT_ERR_NOT_FINITE (some samples were left out). */
-enum qrt_status qrt_ifmr_add_f32(struct qrt_ifmr_observer *o, const uint32_t *x,
-                                 uint32_t n);
-enum qrt_status qrt_ifmr_add_s16(struct qrt_ifmr_observer *o, const int16_t *x,
-                                 uint32_t n, int32_t frac);
-enum qrt_status qrt_ifmr_add_s32(struct qrt_ifmr_observer *o, const int32_t *x,
-                                 uint32_t n, int32_t frac);
+enum qrt_status qrt_ifmr_add_any(struct qrt_ifmr_observer *o,
+                                 enum qrt_type type, const void *x, uint32_t n,
+                                 int32_t frac);
+
+static inline enum qrt_status qrt_ifmr_add_f32(struct qrt_ifmr_observer *o,
+                                               const uint32_t *x, uint32_t n)
+{
+    return qrt_ifmr_add_any(o, QRT_BITS, x, n, 0);
+}
+
+static inline enum qrt_status qrt_ifmr_add_s16(struct qrt_ifmr_observer *o,
+                                               const int16_t *x, uint32_t n,
+                                               int32_t frac)
+{
+    return qrt_ifmr_add_any(o, QRT_S16, x, n, frac);
+}
+
+static inline enum qrt_status qrt_ifmr_add_s32(struct qrt_ifmr_observer *o,
+                                               const int32_t *x, uint32_t n,
+                                               int32_t frac)
+{
+    return qrt_ifmr_add_any(o, QRT_S32, x, n, frac);
+}
 
 /* Adds to `o` what `other` has seen; `other` is not changed.
  *

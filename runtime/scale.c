@@ -21,20 +21,20 @@ static uint32_t from_int(uint32_t v)
 static uint32_t raw_step(uint32_t max_bits, uint32_t min_bits, uint32_t bits,
                          bool asymmetric)
 {
-    uint32_t half = 1U << (bits - 1U);
-    uint32_t top, bottom;
+    uint32_t codes = (uint32_t)1 << (bits - 1U);
+    uint32_t range = qrt_f32_abs(max_bits);
+    uint32_t bottom = qrt_f32_abs(min_bits);
 
     if (asymmetric) {
-        top = larger(max_bits, 0);
-        bottom = larger(qrt_f32_neg(min_bits), 0);
-        return qrt_f32_div(qrt_f32_add(top, bottom), from_int(2U * half - 1U));
+        range =
+            qrt_f32_add(larger(max_bits, 0), larger(qrt_f32_neg(min_bits), 0));
+        codes = 2U * codes - 1U;
+    } else if (range < bottom) {
+        range = bottom;
+    } else {
+        codes -= 1U;
     }
-    top = qrt_f32_abs(max_bits);
-    bottom = qrt_f32_abs(min_bits);
-    if (top < bottom) {
-        return qrt_f32_div(bottom, from_int(half));
-    }
-    return qrt_f32_div(top, from_int(half - 1U));
+    return qrt_f32_div(range, from_int(codes));
 }
 
 static enum qrt_status step_of(uint32_t max_bits, uint32_t min_bits,
@@ -76,7 +76,7 @@ int32_t qrt_scale_zero_point(uint32_t min_bits, uint32_t step_bits,
     int32_t zero;
 
     if (rule == QRT_ZERO_IFMR) {
-        zero = qrt_sat32((int64_t)qrt_f32_to_s32(steps) - (int64_t)half);
+        zero = qrt_f32_to_s32(steps) - (int32_t)half; /* steps >= 0 */
     } else {
         zero = qrt_f32_to_s32(qrt_f32_sub(steps, from_int(half)));
     }

@@ -128,8 +128,7 @@ enum qrt_status qrt_ulq_forward_any(enum qrt_type type, const void *x,
 static int32_t floor_level(int32_t steps, const struct qrt_ulq_step *step,
                            int32_t frac)
 {
-    uint32_t level = qrt_f32_mul(qrt_real_to_f32(step->quant.scale),
-                                 qrt_f32_from_fixed(steps, 0));
+    uint32_t level = qrt_f32_times(qrt_real_to_f32(step->quant.scale), steps);
     int32_t nearest = qrt_sat32(qrt_f32_to_fixed(level, frac));
 
     /* A level with a fraction is below 2^24, and its way back is exact.
@@ -201,7 +200,8 @@ enum qrt_status qrt_ulq_gradients(const struct qrt_ulq_step *step,
     errors = sums->inner + step->max_error_q16 * sums->upper +
              step->min_error_q16 * sums->lower;
     /* levels is odd: no tie */
-    quotient = qrt_udiv64(qrt_abs64(errors) + levels / 2U, levels, &rest);
+    quotient =
+        qrt_udiv64(qrt_abs64(errors) + (uint32_t)step->code_max, levels, &rest);
     share = qrt_signed64(quotient, errors < 0);
     *grad_max = qrt_shl64(sums->upper, 16) + share;
     *grad_min = qrt_shl64(sums->lower, 16) - share;

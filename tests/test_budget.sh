@@ -64,8 +64,8 @@ sh tests/cross/size.sh sets "$work/size" >"$work/sets"
 sh tests/cross/size.sh stack "$work/size" >"$work/stack"
 set_of() { awk -v c="$1" -v s="$2" '$1 == c && $2 == s { print $3 }' "$work/sets"; }
 for core in cortex-m4 cortex-m0; do
-    core_limit=9600 kernel_limit=1200
-    [ $core != cortex-m0 ] || core_limit=10600 kernel_limit=1360
+    core_limit=9216 kernel_limit=1200
+    [ $core != cortex-m0 ] || core_limit=9650 kernel_limit=1250
     row $core "quantize, requantize, dequantize" "$(set_of $core small)" 2048
     row $core "these, ARQ, IFMR, ULQ" "$(set_of $core core)" 9216 $core_limit
     row $core "inner loops of four kernels" "$(set_of $core kernels)" 1200 $kernel_limit

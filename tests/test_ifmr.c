@@ -594,6 +594,7 @@ static void arguments_are_checked(void **state)
     assert_int_equal(qrt_ifmr_add_f32(&unset, &x, 1), QRT_ERR_STATE);
     assert_int_equal(qrt_ifmr_add_s16(&o, &y, 1, 91), QRT_ERR_RANGE);
     assert_int_equal(qrt_ifmr_add_s32(&o, &z, 1, -91), QRT_ERR_RANGE);
+    assert_int_equal(qrt_ifmr_add_any(&o, QRT_S8, &y, 1, 0), QRT_ERR_RANGE);
     assert_int_equal(qrt_ifmr_add_f32(&o, &x, 0), QRT_OK);
     assert_int_equal(o.samples, 0);
     qrt_ifmr_add_f32(&o, &x, 1);

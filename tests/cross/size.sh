@@ -13,7 +13,7 @@ arm=arm-none-eabi
 
 # Entries that a program of that kind calls.
 small="qrt_quantize_fixed qrt_requantize_s8 qrt_dequantize_fixed"
-ifmr="qrt_ifmr_init qrt_ifmr_add_f32 qrt_ifmr_add_s16 qrt_ifmr_add_s32 qrt_ifmr_merge qrt_ifmr_finish"
+ifmr="qrt_ifmr_init qrt_ifmr_add_any qrt_ifmr_merge qrt_ifmr_finish"
 ulq="qrt_ulq_prepare qrt_ulq_forward_any qrt_ulq_backward_any qrt_ulq_gradients"
 
 # linked CORE ENTRY...: bytes of an image with these, unused functions left out
@@ -88,7 +88,7 @@ sets)
         echo "$core core $(linked $core $small qrt_arq_any $ifmr $ulq)"
         echo "$core selftest $(linked $core $small qrt_selftest)"
         echo "$core record $(linked $core qrt_record_format)"
-        echo "$core kernels $(sum $(bytes $core requantize row) $(bytes $core quantize_bits run) \
+        echo "$core kernels $(sum $(bytes $core requantize row) $(bytes $core quantize_bits row) \
             $(bytes $core ifmr_count qrt_ifmr_count_run) \
             $(bytes $core ifmr_walk qrt_ifmr_walk_to qrt_ifmr_above_in_bin) \
             $(bytes $core ifmr_levels qrt_ifmr_gain cross walk_side))"
