@@ -99,7 +99,7 @@ read_only() { # the example's table, in a firmware's kind of build
 }
 example() {
     sh $device/demo.sh "$CC" "$BUILD" >"$work/example.txt" &&
-        sed -n 's/^    \(attach\|10 batches\)/\1/p' $device/README.md >"$work/readme.txt" &&
+        sed -n 's/^ *\(attach\|10 batches\)/\1/p' $device/README.md >"$work/readme.txt" &&
         cmp "$work/example.txt" "$work/readme.txt"
 }
 size_of() { # size_of FILE...: bytes on a Cortex-M4
