@@ -606,8 +606,6 @@ struct qrt_ulq_step {
     struct qrt_quant quant;
     struct qrt_real max; /* after fixed_min and the fallbacks            */
     struct qrt_real min;
-    uint32_t max_bits; /* the same as binary32 patterns                */
-    uint32_t min_bits;
     int32_t max_error_q16; /* rne(max / s) - max / s in Q16, +-2^15        */
     int32_t min_error_q16;
     int32_t code_min, code_max;
