@@ -35,7 +35,7 @@ wrong_kernel() { # wrong_kernel FILE FROM TO VERDICT
     }
 }
 ok "a wrong requantize is named" wrong_kernel requantize '(-2 - r->e)' '(-3 - r->e)' 'conv1 requantize'
-ok "a wrong dequantize is named" wrong_kernel dequantize '31 - scale.e' '30 - scale.e' 'conv1 dequantize'
+ok "a wrong dequantize is named" wrong_kernel dequantize 'c.frac = p->frac' 'c.frac = p->frac + 1' 'conv1 dequantize'
 ok "a wrong quantize is named" wrong_kernel quantize 'QRT_S32) {' 'QRT_S16) {' 'conv1 quantize'
 
 # Without factors, without words, with other widths, and without the option.
