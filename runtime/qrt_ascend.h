@@ -9,6 +9,22 @@
  * by name in open, and where they are missing attach gives QRT_OFF_ENODEV and
  * everything runs on the CPU. Open after the last fork of the program.
  *
+ *  operator                    through   chips                      class
+ *  QUANT F32, I16, I32, Q16.16 aclnn     310P 910B 910_93 950       1
+ *        to I8
+ *  ANTIQUANT I8 to F16         aclnn     310P 910B 910_93           1
+ *  ULQ_GRAD_X                  model     310P 910 910B 910_93       1
+ *  ULQ_FWD                     model     910B 910_93                BOUNDED 1
+ *  ULQ_GRAD_MAX, _MIN          model     910B 910_93                ANY
+ *  IFMR                        model     910B                       ANY
+ *
+ * 1: BITEXACT under QRT_RULE_CANN, BOUNDED 1 under the others. ULQ_FWD and IFMR
+ * know CANN only. The sums are ANY, since one of terms of both signs has no
+ * bound in last places. A model is a single-operator .om file for one shape; open
+ * asks the library for those that the configuration names, and what is not
+ * there is declined. So is a chip whose documentation does not name the
+ * operator, and every job with values that are not finite.
+ *
  * Tested against a simulator written from public documentation, never on a
  * device: call qrt_verify once for each operator in use. */
 #ifndef QRT_ASCEND_H
