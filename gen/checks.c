@@ -303,7 +303,8 @@ void qc_check_text(struct qc *qc, enum qc_kind kind, const void *bound)
         [QC_KIND_CALIB] = &qc_AMCTConfig,
         [QC_KIND_RETRAIN] = &qc_AMCTRetrainConfig,
         [QC_KIND_RECORD] = &qc_ScaleOffsetRecord,
-        [QC_KIND_LAYERS] = &qc_ModelLayers};
+        [QC_KIND_LAYERS] = &qc_ModelLayers,
+        [QC_KIND_OPTIONS] = &qc_QuantcOptions};
     struct qc_checker c = {0};
     const struct qc_node *root;
 

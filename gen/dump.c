@@ -132,7 +132,8 @@ void qc_dump_json(struct qc_out *o, const struct qc_doc *d)
         [QC_KIND_CALIB] = &qc_AMCTConfig,
         [QC_KIND_RETRAIN] = &qc_AMCTRetrainConfig,
         [QC_KIND_RECORD] = &qc_ScaleOffsetRecord,
-        [QC_KIND_LAYERS] = &qc_ModelLayers};
+        [QC_KIND_LAYERS] = &qc_ModelLayers,
+        [QC_KIND_OPTIONS] = &qc_QuantcOptions};
     const char *bound = d->bound;
     struct qc_json j = {0};
 

@@ -19,6 +19,13 @@ void qc_emit_depfile(struct qc_out *o, const char *const *targets,
 void qc_put_comment(struct qc_out *o, struct qc_str s);
 void qc_put_upper(struct qc_out *o, const char *z);
 
+/* ---- emit_place.c ---- */
+
+/* The macros of --align and --section; nothing without these. */
+void qc_put_place(struct qc_out *o, const struct qc_tables *t);
+/* Puts them before every object that o declares or defines. */
+void qc_place_objects(struct qc_out *o, const struct qc_tables *t);
+
 /* ---- emit_join.c ---- */
 
 /* The joins of all layers, behind their edges. */

@@ -133,6 +133,8 @@ static void put_inputs(struct qc_out *o, const struct qc_plan *p)
         put_input(o, p->config ? "" : "from", p->model->file);
     if (p->record)
         put_input(o, "", p->record);
+    if (p->options)
+        put_input(o, "", p->options);
 }
 
 static void put_title(struct qc_out *o, const struct qc_tables *t,
@@ -223,6 +225,7 @@ void qc_emit_header(struct qc_out *o, const struct qc_tables *t)
     qc_puts(o, "\n#include \"qrt_tables.h\"\n\n");
     put_version_guard(o);
     put_hash_macro(o, t);
+    qc_put_place(o, t);
     qc_printf(o, "enum %s_layer {\n", t->prefix);
     for (i = 0; i < t->count; i++)
         put_enumerator(o, &t->rows[i], t->prefix, width);
@@ -232,13 +235,13 @@ void qc_emit_header(struct qc_out *o, const struct qc_tables *t)
                "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     qc_printf(o, "extern const struct qrt_layer %s_layers[", t->prefix);
     qc_put_upper(o, t->prefix);
-    qc_printf(o,
-              "_LAYER_COUNT];\nextern const struct qrt_tables %s_tables;\n",
+    qc_printf(o, "_LAYER_COUNT];\nextern const struct qrt_tables %s_tables;\n",
               t->prefix);
     if (t->selftest)
         qc_printf(o, "extern const struct qrt_selftest_tables %s_selftest;\n",
                   t->prefix);
     qc_puts(o, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+    qc_place_objects(o, t);
 }
 
 /* ---- recipe blocks ---- */
@@ -490,7 +493,11 @@ static void put_factors(struct qc_out *o, const struct qc_low_row *r,
     array_head(o, NULL, "struct qrt_real", "scale_w", id, f->count);
     qc_puts(o, "\n");
     put_scales(o, r);
-    array_head(o, "binary32(scale_w * scale_d): accumulator to real",
+    array_head(o,
+               r->row->hardware_scale.i
+                   ? "scale_w * scale_d, 19 bits as the device has: "
+                     "accumulator to real"
+                   : "binary32(scale_w * scale_d): accumulator to real",
                "struct qrt_real", "dequant", id, f->count);
     put_reals(o, f->dequant, f->count);
     if (words) {
@@ -640,12 +647,42 @@ static void put_row(struct qc_out *o, const struct qc_low_row *r,
     qc_puts(o, "},\n");
 }
 
+/* What quantc.options says of the layers, beside the text that said it. */
+static void put_device(struct qc_out *o, const struct qc_row *row)
+{
+    const struct qc_setting *s[] = {&row->rule, &row->exactness,
+                                    &row->hardware_scale};
+    static const char *const names[] = {"rule", "exactness", "hardware_scale"};
+    size_t i;
+
+    qc_puts(o, "/* \"");
+    qc_put_comment(o, row->layer->name);
+    qc_puts(o, "\":");
+    for (i = 0; i < 3; i++) {
+        qc_printf(o, "%s %s ", i ? ";" : "", names[i]);
+        qc_put_comment(o, s[i]->text);
+        qc_puts(o, s[i]->loc.file ? "  " : "  default");
+        put_place(o, s[i]->loc);
+    }
+    qc_puts(o, " */\n");
+}
+
+static void put_devices(struct qc_out *o, const struct qc_tables *t)
+{
+    size_t i;
+
+    for (i = 0; t->plan->options && i < t->count; i++)
+        if (t->rows[i].row->enabled.i)
+            put_device(o, t->rows[i].row);
+}
+
 static void put_rows(struct qc_out *o, const struct qc_tables *t)
 {
     size_t width[COLUMNS], i;
     int c;
 
     measure(o->qc, t, width);
+    put_devices(o, t);
     qc_printf(o,
               "/* One row per layer, in the order of enum %s_layer. */\n"
               "const struct qrt_layer %s_layers[",
@@ -710,6 +747,7 @@ void qc_emit_source(struct qc_out *o, const struct qc_tables *t, bool words)
     put_root(o, t);
     if (t->selftest)
         qc_emit_selftest(o, t, words);
+    qc_place_objects(o, t);
 }
 
 /* ---- the depfile ---- */

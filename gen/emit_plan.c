@@ -180,6 +180,13 @@ static void add_recipe(struct qc *qc, cJSON *j, const struct qc_row *row)
     add_setting(qc, j, "fuse", &row->fuse);
 }
 
+static void add_device(struct qc *qc, cJSON *j, const struct qc_row *row)
+{
+    add_setting(qc, j, "rule", &row->rule);
+    add_setting(qc, j, "exactness", &row->exactness);
+    add_setting(qc, j, "hardware_scale", &row->hardware_scale);
+}
+
 static cJSON *layer_json(struct qc *qc, const struct qc_tables *t,
                          const struct qc_low_row *r)
 {
@@ -196,6 +203,8 @@ static cJSON *layer_json(struct qc *qc, const struct qc_tables *t,
     add_setting(qc, j, "enabled", &row->enabled);
     if (row->enabled.i)
         add_recipe(qc, j, row);
+    if (row->enabled.i && t->plan->options)
+        add_device(qc, j, row);
     if (r->factors)
         add_factors(qc, j, r->factors);
     if (r->edge)
@@ -239,6 +248,7 @@ bool qc_emit_plan(struct qc_out *o, const struct qc_tables *t)
     add_input(qc, inputs, "config", t->plan->config);
     add_input(qc, inputs, "model", t->plan->model->file);
     add_input(qc, inputs, "record", t->plan->record);
+    add_input(qc, inputs, "options", t->plan->options);
     add_setting(qc, root, "batch_num", &t->plan->batch_num);
     layers = cJSON_AddArrayToObject(root, "layers");
     for (i = 0; i < t->count; i++)

@@ -10,7 +10,7 @@
 
 /* ---- the values of a row ---- */
 
-enum half { ACTIVATIONS, WEIGHTS };
+enum half { ACTIVATIONS, WEIGHTS, DEVICE }; /* the last: quantc.options */
 enum form { FORM_TEXT, FORM_JSON, FORM_COUNT }; /* quant.cfg; config.json */
 
 struct shown {
@@ -46,6 +46,9 @@ static const struct shown values[] = {
     {{"dst_type",           "dst_type"},           WEIGHTS,     false, false, ULQ,        ROW(wts_bits)},
     {{"channel_wise",       "channel_wise"},       WEIGHTS,     false, true,  POST | ULQ, ROW(channel_wise)},
     {{"do_fusion",          "do_fusion"},          WEIGHTS,     false, true,  POST | ULQ, ROW(fuse)},
+    {{"rule",               "rule"},               DEVICE,      false, false, POST | ULQ, ROW(rule)},
+    {{"exactness",          "exactness"},          DEVICE,      false, false, POST | ULQ, ROW(exactness)},
+    {{"hardware_scale",     "hardware_scale"},     DEVICE,      false, false, POST | ULQ, ROW(hardware_scale)},
 };
 /* clang-format on */
 #define VALUES (sizeof(values) / sizeof(*values))
@@ -82,6 +85,8 @@ static const char *value_words(struct qc *qc, const struct shown *v,
 
     if (!s->set)
         return "none";
+    if (v->half == DEVICE)
+        return qc_cstr(qc, s->text);
     if (v->is_float)
         return qc_format(qc, "%s", qc_shortest_f64(s->f, text)).ptr;
     if (v->is_bool)
@@ -117,11 +122,13 @@ static const char *who(const struct qc_plan *p, const struct shown *v,
     case QC_BY_GLOBAL:
         return global_name(v);
     case QC_BY_COMMON:
+        if (v->half == DEVICE)
+            return "common";
         return p->retrain ? "the global configuration" : "common_config";
     case QC_BY_TYPE:
         return "override_layer_types";
     case QC_BY_LAYER:
-        if (v->at == ROW(fuse))
+        if (v->at == ROW(fuse) || v->half == DEVICE)
             return NULL;
         return form_of(p) == FORM_JSON ? "the layer's own object"
                                        : "override_layer_configs";
@@ -213,9 +220,12 @@ static void put_half(struct qc_out *o, const struct qc_plan *p,
 {
     size_t i;
 
-    qc_printf(o, "  %s: %s\n", half == WEIGHTS ? "weights" : "activations",
-              half == WEIGHTS ? wts_algos[row->wts_algo]
-                              : act_algos[row->act_algo]);
+    if (half == DEVICE)
+        qc_printf(o, "  device: %s\n", p->options->name);
+    else
+        qc_printf(o, "  %s: %s\n", half == WEIGHTS ? "weights" : "activations",
+                  half == WEIGHTS ? wts_algos[row->wts_algo]
+                                  : act_algos[row->act_algo]);
     for (i = 0; i < VALUES; i++)
         if (values[i].half == half && applies(row, &values[i]))
             put_value(o, p, row, &values[i]);
@@ -295,6 +305,8 @@ static void put_row(struct qc_out *o, const struct qc_plan *p,
         qc_printf(o, "  decided by %s\n", row->block);
     put_half(o, p, row, ACTIVATIONS);
     put_half(o, p, row, WEIGHTS);
+    if (p->options && row->enabled.i)
+        put_half(o, p, row, DEVICE);
     put_factors(o, p, row);
     put_way(o, t, row);
 }
@@ -308,6 +320,8 @@ static void put_setting_json(struct qc_json *j, const struct qc_plan *p,
 
     if (v->is_float && s->set)
         qc_json_float(j, "value", s->f);
+    else if (v->half == DEVICE)
+        qc_json_text(j, "value", s->text);
     else if (v->is_bool && s->set)
         qc_json_bool(j, "value", s->i);
     else if (s->set)
@@ -371,6 +385,7 @@ static void put_row_json(struct qc_json *j, const struct qc_plan *p,
         {"enabled", "enabled"},
         ACTIVATIONS, false, true, 7, ROW(enabled)
     };
+    static const char *const halves[] = {"activations", "weights", "device"};
     int half;
     size_t i;
 
@@ -379,11 +394,12 @@ static void put_row_json(struct qc_json *j, const struct qc_plan *p,
     qc_json_text(j, "type", row->layer->type);
     qc_json_text(j, "decided_by", qc_str(row->block));
     put_value_json(j, p, row, &enabled);
-    for (half = ACTIVATIONS; half <= WEIGHTS; half++) {
-        qc_json_open(j, half == WEIGHTS ? "weights" : "activations", '{');
-        qc_json_text(j, "algo",
-                     qc_str(half == WEIGHTS ? wts_algos[row->wts_algo]
-                                            : act_algos[row->act_algo]));
+    for (half = ACTIVATIONS; half <= (p->options ? DEVICE : WEIGHTS); half++) {
+        qc_json_open(j, halves[half], '{');
+        if (half != DEVICE)
+            qc_json_text(j, "algo",
+                         qc_str(half == WEIGHTS ? wts_algos[row->wts_algo]
+                                                : act_algos[row->act_algo]));
         for (i = 0; i < VALUES; i++)
             if ((int)values[i].half == half && applies(row, &values[i]))
                 put_value_json(j, p, row, &values[i]);

@@ -17,6 +17,7 @@ static const struct {
     {"retrain",      QC_KIND_RETRAIN,      &qc_AMCTRetrainConfig},
     {"record",       QC_KIND_RECORD,       &qc_ScaleOffsetRecord},
     {"layers",       QC_KIND_LAYERS,       &qc_ModelLayers      },
+    {"options",      QC_KIND_OPTIONS,      &qc_QuantcOptions    },
     {"json-calib",   QC_KIND_JSON_CALIB,   NULL                 },
     {"json-retrain", QC_KIND_JSON_RETRAIN, NULL                 },
     {"json-syntax",  QC_KIND_JSON_SYNTAX,  NULL                 },
@@ -107,7 +108,8 @@ static enum qc_kind text_kind_by_name(const char *path)
     return strstr(name, "retrain")  ? QC_KIND_RETRAIN
            : strstr(name, "record") ? QC_KIND_RECORD
            : strstr(name, "layers") ? QC_KIND_LAYERS
-                                    : QC_KIND_CALIB;
+           : strstr(name, "quantc.options") ? QC_KIND_OPTIONS
+                                            : QC_KIND_CALIB;
 }
 
 static enum qc_kind text_kind(const struct qc_file *f,

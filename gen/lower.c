@@ -259,12 +259,28 @@ static bool scale_of(struct qc *qc, const struct qc_layer *layer,
     return false;
 }
 
+bool qc_device_scale(const struct qc_row *row, struct qrt_real *s)
+{
+    enum qrt_s19 mode =
+        row->hardware_scale.i == 2 ? QRT_S19_NEAREST : QRT_S19_TRUNCATE;
+
+    if (row->hardware_scale.i &&
+        qrt_real_from_f32(qrt_cast_to_s19(qrt_real_to_f32(*s), mode), s) !=
+            QRT_OK)
+        return false;
+    return s->m > 0;
+}
+
 /* What one channel's accumulator is worth, and the words that say so. */
-static bool lower_channel(struct qc_low_factors *f, size_t c)
+static bool lower_channel(struct qc_low_factors *f, const struct qc_row *row,
+                          struct qrt_real *exact, size_t c)
 {
     uint32_t bits;
 
-    if (qrt_dequant_scale(f->scale_w[c], f->scale_d, &f->dequant[c]) != QRT_OK)
+    if (qrt_dequant_scale(f->scale_w[c], f->scale_d, exact) != QRT_OK)
+        return false;
+    f->dequant[c] = *exact;
+    if (!qc_device_scale(row, &f->dequant[c]))
         return false;
     bits = qrt_real_to_f32(f->dequant[c]);
     f->word_dequant[c] = qrt_word_dequant(bits, 0);
@@ -277,6 +293,7 @@ static const struct qc_low_factors *lower_factors(struct qc *qc,
 {
     const struct qc_factors *in = row->factors;
     struct qc_low_factors *f = qc_alloc(qc, sizeof(*f));
+    struct qrt_real *exact;
     size_t n = in->count_w, c;
     bool ok;
 
@@ -285,6 +302,7 @@ static const struct qc_low_factors *lower_factors(struct qc *qc,
     f->scale_w_bits = qc_alloc(qc, n * sizeof(*f->scale_w_bits));
     f->scale_w = qc_alloc(qc, n * sizeof(*f->scale_w));
     f->dequant = qc_alloc(qc, n * sizeof(*f->dequant));
+    f->exact = exact = qc_alloc(qc, n * sizeof(*exact));
     f->word_dequant = qc_alloc(qc, n * sizeof(*f->word_dequant));
     f->word_fixpipe = qc_alloc(qc, n * sizeof(*f->word_fixpipe));
     ok = scale_of(qc, row->layer, in->scale_d, "scale_d", &f->scale_d_bits,
@@ -297,7 +315,7 @@ static const struct qc_low_factors *lower_factors(struct qc *qc,
         return NULL;
     qrt_real_reciprocal(f->scale_d, &f->recip_d);
     for (c = 0; c < n; c++) {
-        if (lower_channel(f, c))
+        if (lower_channel(f, row, &exact[c], c))
             continue;
         qc_report(qc, QC_SEM_SCALE_UNUSABLE, in->scale_w[c].loc,
                   "scale_w * scale_d (%.*s * %.*s) of layer '%s' is outside "
@@ -320,6 +338,8 @@ static void lower_row(struct qc *qc, struct qc_tables *t, struct qc_low_row *r,
     if (!row->enabled.i)
         return;
     t->enabled++;
+    r->rule = (uint8_t)row->rule.i;
+    r->exactness = (uint8_t)row->exactness.i;
     r->arq = lower_arq(qc, t, row);
     if (row->act_algo == QC_IFMR)
         r->ifmr = lower_ifmr(qc, t, row, cache);
@@ -417,5 +437,7 @@ struct qc_tables *qc_lower(struct qc *qc, const struct qc_plan *plan,
     t->hash = add_hash(t->hash, plan->config);
     t->hash = add_hash(t->hash, plan->model->file);
     t->hash = add_hash(t->hash, plan->record);
+    if (plan->options)
+        t->hash = add_hash(t->hash, plan->options);
     return t;
 }

@@ -37,6 +37,7 @@ struct qc_low_factors {
     size_t count;
     uint32_t *scale_w_bits;
     struct qrt_real *scale_w, *dequant;
+    const struct qrt_real *exact; /* dequant before hardware_scale */
     uint64_t *word_dequant, *word_fixpipe;
 };
 
@@ -74,12 +75,18 @@ struct qc_low_row {
     const struct qc_low_factors *factors;
     const struct qc_low_edge *edge;
     const struct qc_low_join *join;
-    struct qc_str join_why; /* without a join, of a calibrated layer    */
+    struct qc_str join_why;  /* without a join, of a calibrated layer    */
     uint8_t rule, exactness; /* enum qrt_rule, enum qrt_exactness      */
+};
+
+/* Of --align and --section; null: not asked for. */
+struct qc_place {
+    const char *align, *section;
 };
 
 struct qc_tables {
     const struct qc_plan *plan;
+    struct qc_place place;
     const char *prefix; /* "quant"                                */
     uint64_t hash;
     struct qc_low_row *rows;
@@ -110,9 +117,12 @@ void qc_lower_joins(struct qc *qc, struct qc_tables *t, const size_t *row_of);
 void qc_edge_limits(struct qc_low_edge *e, const struct qc_limits *limits,
                     const struct qc_low_row *next);
 /* The multipliers from an accumulator of `from` to steps of `step`; null when
- * one is out of range. */
+ * one is out of range. fused: the product of both scales is one scale of the
+ * device; else the accumulator's is, and what follows is exact. */
 struct qrt_real *qc_requant(struct qc *qc, const struct qc_low_row *from,
-                            struct qrt_real step);
+                            struct qrt_real step, bool fused);
+/* A scale as the device of a layer holds it. False: nothing is left of it. */
+bool qc_device_scale(const struct qc_row *row, struct qrt_real *s);
 /* A BatchNormalization that is not folded stands between the accumulator and
  * whatever follows. */
 bool qc_has_own_bn(const struct qc_row *row);

@@ -75,12 +75,13 @@ static bool one_consumer(const struct qc_layer *l, const struct qc_tables *t,
 
 /* What one unit of an accumulator is worth. That of an average pooling is the
  * sum of the window's codes; its mean is what the layer gives. */
-static bool unit(const struct qc_low_row *from, size_t c, struct qrt_real *out)
+static bool unit(const struct qc_low_row *from, size_t c, bool exact,
+                 struct qrt_real *out)
 {
     const struct qc_layer *l = from->row->layer;
     struct qrt_real window;
 
-    *out = from->factors->dequant[c];
+    *out = exact ? from->factors->exact[c] : from->factors->dequant[c];
     if (l->op != QRT_OP_AVGPOOL)
         return true;
     return l->window > 0 &&
@@ -89,14 +90,16 @@ static bool unit(const struct qc_low_row *from, size_t c, struct qrt_real *out)
 }
 
 struct qrt_real *qc_requant(struct qc *qc, const struct qc_low_row *from,
-                            struct qrt_real step)
+                            struct qrt_real step, bool fused)
 {
     size_t n = from->factors->count, c;
     struct qrt_real *r = qc_alloc(qc, n * sizeof(*r)), one;
 
     for (c = 0; c < n; c++)
-        if (!unit(from, c, &one) || qrt_real_div(one, step, &r[c]) != QRT_OK ||
-            r[c].e < -110 || r[c].e > 110)
+        if (!unit(from, c, fused, &one) ||
+            qrt_real_div(one, step, &r[c]) != QRT_OK ||
+            (fused && !qc_device_scale(from->row, &r[c])) || r[c].e < -110 ||
+            r[c].e > 110)
             return NULL;
     return r;
 }
@@ -116,7 +119,7 @@ static const struct qc_low_edge *lower_edge(struct qc *qc, struct qc_tables *t,
     e = qc_alloc(qc, sizeof(*e));
     e->next = (size_t)(next - t->rows);
     e->zero_point = next->factors->offset_d;
-    e->requant = qc_requant(qc, r, next->factors->scale_d);
+    e->requant = qc_requant(qc, r, next->factors->scale_d, true);
     if (!e->requant)
         return NULL;
     limits.relu = l->edges[0].relu;

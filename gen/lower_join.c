@@ -146,7 +146,7 @@ static bool try_edge(struct joiner *k, const struct qc_operand *o,
     e = qc_alloc(k->qc, sizeof(*e));
     e->next = (size_t)(k->to - k->t->rows);
     e->zero_point = k->to->factors->offset_d;
-    e->requant = qc_requant(k->qc, from, k->to->factors->scale_d);
+    e->requant = qc_requant(k->qc, from, k->to->factors->scale_d, true);
     if (!e->requant)
         return false;
     all = both(&s->limits, limits);
@@ -195,7 +195,7 @@ static bool lower_term(struct joiner *k, const struct qc_operand *o,
             term->scale = NULL;
     } else {
         term->scale_count = from->factors->count;
-        term->scale = qc_requant(k->qc, from, k->step);
+        term->scale = qc_requant(k->qc, from, k->step, false);
     }
     if (!term->scale)
         return refuse(k, "the steps are too far apart from those of",

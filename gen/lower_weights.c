@@ -146,7 +146,7 @@ static bool quantize_bias(struct qc *qc, const struct qc_low_row *r,
         uint32_t bits;
 
         memcpy(&bits, &w->bias[c], sizeof(bits));
-        if (qrt_bias_quantize(&bits, 1, &f->dequant[f->count > 1 ? c : 0], 1,
+        if (qrt_bias_quantize(&bits, 1, &f->exact[f->count > 1 ? c : 0], 1,
                               &out[c]) != QRT_OK)
             return too_large(qc, r, c, "the bias");
     }

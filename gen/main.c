@@ -16,7 +16,7 @@ struct run {
     struct qc *qc;
     const struct qc_options *o;
     int dialect;
-    struct qc_doc *config, *record; /* null when not given */
+    struct qc_doc *config, *record, *device; /* null when not given */
     struct qc_model *model;
     struct qc_plan *plan;
     bool differs; /* diff: there is a difference */
@@ -72,6 +72,12 @@ static bool read_inputs(struct run *r)
         if (!r->record)
             return false;
     }
+    if (r->o->device) {
+        r->device =
+            qc_read(qc, r->o->device, QC_KIND_OPTIONS, r->dialect, false);
+        if (!r->device)
+            return false;
+    }
     return read_model(r);
 }
 
@@ -90,6 +96,7 @@ static bool resolve(struct run *r)
     o.skip_layers = r->o->skip_layers;
     o.batch_num = r->o->batch_num;
     o.activation_offset = r->o->activation_offset;
+    o.device = r->device;
     r->plan = qc_resolve(r->qc, r->config, r->record, r->model, &o);
     return r->plan && !qc_error_count(r->qc);
 }
@@ -205,7 +212,11 @@ static struct qc_tables *lowered(struct run *r, const char *command)
         return NULL;
     o.prefix = r->o->prefix ? r->o->prefix : "quant";
     t = qc_lower(r->qc, r->plan, &o);
-    return qc_error_count(r->qc) ? NULL : t;
+    if (!t || qc_error_count(r->qc))
+        return NULL;
+    t->place.align = r->o->align;
+    t->place.section = r->o->section;
+    return t;
 }
 
 static void print(struct run *r, struct qc_out *o)

@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ON(c) (1u << QC_CMD_##c)
@@ -64,7 +65,7 @@ static const struct option {
     {"--compat", "amct", VALUE, AT(compat), RESOLVES | ON(DUMP) | ON(DIFF),
      "AMCT's own verdicts (docs/compat.md)"},
     {"--kind", "K", VALUE, AT(kind), RESOLVES | ON(DUMP) | ON(SCHEMA) | ON(DIFF),
-     "calib, retrain, record, layers, json-calib, json-retrain, json-syntax"},
+     "calib, retrain, record, layers, options, json-calib, json-retrain, json-syntax"},
     {"-o", "DIR", VALUE, AT(out), ON(COMPILE),
      "where the tables go (default: here)"},
     {"-o", "FILE", VALUE, AT(out), ON(IMAGE), "the image"},
@@ -87,6 +88,13 @@ static const struct option {
      "with --partial: the next round, as 'merge --again' has written"},
     {"--again", "A.qobs", VALUE, AT(calib.again), ON(MERGE),
      "what another round needs (default: record.txt.again.qobs)"},
+    {"--options", "F", VALUE, AT(device),
+     ON(COMPILE) | ON(CHECK) | ON(EXPLAIN) | ON(IMAGE),
+     "what a device's arithmetic asks: quantc.options"},
+    {"--align", "N", VALUE, AT(align), ON(COMPILE),
+     "of every table, in bytes: a power of 2 from 8 to 4096"},
+    {"--section", "NAME", VALUE, AT(section), ON(COMPILE),
+     "of the tables; NAME.ptr of those with pointers"},
     {"--prefix", "P", VALUE, AT(prefix), ON(COMPILE),
      "names begin with P (default: quant)"},
     {"--plan", "FILE", VALUE, AT(plan), ON(COMPILE),
@@ -346,6 +354,29 @@ static bool is_count(const char *text)
            fault("--max-errors needs a number, not", text, NULL);
 }
 
+static bool valid_align(const char *align)
+{
+    char *end;
+    unsigned long n = strtoul(align, &end, 10);
+
+    return (*align >= '1' && *align <= '9' && !*end && n >= 8 && n <= 4096 &&
+            !(n & (n - 1))) ||
+           fault("--align must be a power of 2 from 8 to 4096, not", align,
+                 NULL);
+}
+
+static bool valid_section(const char *section)
+{
+    static const char known[] = "abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$,-";
+    size_t n = strspn(section, known);
+
+    return (n && n <= 64 && !section[n]) ||
+           fault("--section must be letters, digits and _.$,- (at most 64), "
+                 "not",
+                 section, NULL);
+}
+
 static bool valid(const struct qc_options *o)
 {
     static const char *const dialects[] = {"mindspore", "pytorch",    "onnx",
@@ -353,7 +384,7 @@ static bool valid(const struct qc_options *o)
     static const char *const modes[] = {"amct", NULL};
     static const char *const diags[] = {"text", "json", "sarif", NULL};
     static const char *const kinds[] = {
-        "calib",      "retrain",      "record",      "layers",
+        "calib",      "retrain",      "record",      "layers",      "options",
         "json-calib", "json-retrain", "json-syntax", NULL};
     static const char *const forms[] = {"decimal", "string", "incbin", NULL};
     static const char *const layouts[] = {"onnx", "cmsis", NULL};
@@ -367,6 +398,8 @@ static bool valid(const struct qc_options *o)
            one_of("--weights-form", o->weights_form, forms) &&
            one_of("--layout", o->layout, layouts) &&
            (!o->max_errors || is_count(o->max_errors)) &&
+           (!o->align || valid_align(o->align)) &&
+           (!o->section || valid_section(o->section)) &&
            (!o->prefix || valid_prefix(o->prefix));
 }
 

@@ -27,6 +27,7 @@ struct qc_options {
     const char **args; /* what is not an option                */
     size_t arg_count;
     const char *model, *layers, *record, *kind, *out, *prefix, *plan;
+    const char *device, *align, *section;
     const char *sbom;
     const char *skip_layers, *batch_num, *activation_offset;
     const char *dialect, *compat, *max_errors, *diag;

@@ -65,14 +65,16 @@ struct qc_row {
     enum qc_wts_algo wts_algo;
     struct qc_setting wts_bits; /* 4, 6, 7, 8, 16                      */
     struct qc_setting channel_wise;
-    struct qc_setting dmq_balancer;   /* migration_strength                  */
-    struct qc_setting fuse;           /* BatchNorm folded into this layer    */
+    struct qc_setting dmq_balancer; /* migration_strength                  */
+    struct qc_setting fuse;         /* BatchNorm folded into this layer    */
+    struct qc_setting rule, exactness, hardware_scale; /* quantc.options      */
     const struct qc_factors *factors; /* null: not calibrated               */
 };
 
 struct qc_plan {
     const struct qc_model *model;
     const struct qc_file *config, *record;        /* null when not given */
+    const struct qc_file *options;                /* quantc.options, likewise */
     const struct qc_doc *config_doc, *record_doc; /* the same, with values */
     enum qc_kind kind; /* of the configuration; AUTO: there is none       */
     int dialect;
@@ -98,6 +100,7 @@ struct qc_resolve_options {
     const char *skip_layers; /* "A,B"                               */
     const char *batch_num;
     const char *activation_offset; /* "true", "false"                     */
+    const struct qc_doc *device;   /* quantc.options; may be null         */
 };
 
 /* Decides every value of every layer. config, record and model may each be

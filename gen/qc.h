@@ -317,6 +317,7 @@ enum qc_kind {
     QC_KIND_RETRAIN,      /* retrain.cfg: struct AMCTRetrainConfig         */
     QC_KIND_RECORD,       /* record.txt: struct ScaleOffsetRecord          */
     QC_KIND_LAYERS,       /* model.layers, layers.json                     */
+    QC_KIND_OPTIONS,      /* quantc.options: struct QuantcOptions          */
     QC_KIND_JSON_CALIB,   /* config.json, post-training                    */
     QC_KIND_JSON_RETRAIN, /* config.json, retraining                       */
     QC_KIND_JSON_SYNTAX   /* any JSON text                                 */

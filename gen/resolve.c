@@ -512,7 +512,7 @@ struct qc_plan *qc_resolve(struct qc *qc, const struct qc_doc *config,
 
     if ((config && !is_configuration(qc, config)) ||
         (config && !config->bound) || (record && !record->bound) ||
-        (model && model->file->errors))
+        (model && model->file->errors) || (o->device && !o->device->bound))
         return NULL;
     r.qc = qc;
     r.o = o;
@@ -535,6 +535,7 @@ struct qc_plan *qc_resolve(struct qc *qc, const struct qc_doc *config,
     qc_report_unused(&r);
     check_nothing(&r);
     qc_attach_record(&r, config != NULL);
+    qc_resolve_device(&r, o->device);
     qc_advise(&r);
     return r.plan;
 }

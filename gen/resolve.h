@@ -10,6 +10,7 @@
  *     rules.c            what a type of layer allows
  *     unused.c           blocks that decide nothing
  *     record.c           factors of a record, checked and attached
+ *     device.c           quantc.options
  *     advice.c           warnings about a finished plan */
 #ifndef QC_RESOLVE_H
 #define QC_RESOLVE_H
@@ -202,6 +203,11 @@ struct qc_model *qc_model_of_record(struct qc *qc, const struct qc_doc *record);
 void qc_read_record(struct qc_resolver *r, const struct ScaleOffsetRecord *rec);
 /* Gives the rows their factors; needs finished rows. */
 void qc_attach_record(struct qc_resolver *r, bool configured);
+
+/* ---- device.c ---- */
+
+/* rule, exactness and hardware_scale of all rows. doc may be null. */
+void qc_resolve_device(struct qc_resolver *r, const struct qc_doc *doc);
 
 /* ---- advice.c ---- */
 

@@ -4,7 +4,7 @@ _quantc()
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
     case $before in
     --dialect) COMPREPLY=($(compgen -W "mindspore pytorch onnx caffe tensorflow" -- "$word")); return ;;
-    --kind) COMPREPLY=($(compgen -W "calib retrain record layers json-calib json-retrain json-syntax" -- "$word")); return ;;
+    --kind) COMPREPLY=($(compgen -W "calib retrain record layers options json-calib json-retrain json-syntax" -- "$word")); return ;;
     --compat) COMPREPLY=($(compgen -W "amct" -- "$word")); return ;;
     --weights-form) COMPREPLY=($(compgen -W "decimal string incbin" -- "$word")); return ;;
     --layout) COMPREPLY=($(compgen -W "onnx cmsis" -- "$word")); return ;;
