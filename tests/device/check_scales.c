@@ -1,7 +1,7 @@
 /* What the tables of one configuration hold under the scales of a device.
- * Arguments: for each layer how many bits its scale has, "19" or "32". */
+ * Arguments: for each layer what became of its scale: "truncated" or "rounded"
+ * to 19 bits, or "whole". */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "qrt.h"
@@ -29,8 +29,11 @@ static uint32_t hardware(int32_t acc, uint64_t word)
     return bits;
 }
 
-static void check(const struct qrt_layer *l, int bits)
+static void check(const struct qrt_layer *l, const char *what)
 {
+    const enum qrt_s19 mode =
+        what[0] == 't' ? QRT_S19_TRUNCATE : QRT_S19_NEAREST;
+    const int bits = what[0] == 'w' ? 32 : 19;
     const struct qrt_factors *f = l->factors;
     const uint32_t low = 0x1fff;
     int cut = 0, whole = 0;
@@ -46,7 +49,7 @@ static void check(const struct qrt_layer *l, int bits)
         cut += (scale & low) == 0;
         WANT((uint32_t)f->word_dequant[c] == scale);
         if (bits == 19) {
-            WANT((scale & low) == 0);
+            WANT(scale == qrt_cast_to_s19(qrt_real_to_f32(exact), mode));
             WANT((uint32_t)f->word_fixpipe[c] == scale);
         } else {
             WANT(scale == qrt_real_to_f32(exact));
@@ -78,7 +81,7 @@ int main(int argc, char **argv)
         if (i + 1 >= argc) {
             return 2;
         }
-        check(&quant_layers[i], atoi(argv[i + 1]));
+        check(&quant_layers[i], argv[i + 1]);
     }
     return bad;
 }
