@@ -42,7 +42,7 @@ static bool add(struct ascend *a, const char *name)
     return false;
 }
 
-/* The first handle that knows a name: that of the program itself comes first. */
+/* From the first handle that knows the name; the program's own comes first. */
 static void *symbol(const struct ascend *a, const char *name)
 {
     void *p = NULL;

@@ -20,9 +20,9 @@
  *
  * 1: BITEXACT under QRT_RULE_CANN, BOUNDED 1 under the others. ULQ_FWD and IFMR
  * know CANN only. The sums are ANY, since one of terms of both signs has no
- * bound in last places. A model is a single-operator .om file for one shape; open
- * asks the library for those that the configuration names, and what is not
- * there is declined. So is a chip whose documentation does not name the
+ * bound in last places. A model is a single-operator .om file for one shape;
+ * open asks the library for those that the configuration names, and what is
+ * not there is declined. So is a chip whose documentation does not name the
  * operator, and every job with values that are not finite.
  *
  * Tested against a simulator written from public documentation, never on a
