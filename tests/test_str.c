@@ -75,6 +75,7 @@ static void map_keeps_every_key_while_it_grows(void **state)
             qc_map_get(&map, qc_format(&run, "layer%u", (unsigned)i)),
             (void *)i);
     assert_null(qc_map_get(&map, QC_STR("layer0")));
+    qc_free_all(&run);
 }
 
 static void compare_orders_by_byte_value(void **state)
