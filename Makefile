@@ -42,7 +42,14 @@ endif
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
+.SECONDARY:
 .SUFFIXES:
+
+# A line for each step, or with V=1 the commands, or with -s nothing.
+V ?= 0
+ifeq ($(V),0)
+step = @$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,printf '  %-6s %s\n' $(1) $@;)
+endif
 
 # ---- what there is to build ----
 
@@ -79,78 +86,89 @@ runtime: $(TARGET_BUILD)/libquantrt.a $(TARGET_BUILD)/libquantrt-f32.a $(RT_ASCE
 
 INC = -I. -Igen -Igrammar -Iruntime -I$(BUILD) -I$(BUILD)/gram
 
-$(BUILD)/obj/gen/%.o: gen/%.c
+# What was built with other flags, or from other files, is built anew.
+HOST_FLAGS   = $(CC) $(CFLAGS) $(LDFLAGS) $(CJSON_CFLAGS) $(CURDIR) $(GEN_OBJ)
+TARGET_FLAGS = $(TARGET_CC) $(TARGET_CFLAGS) $(F32_CFLAGS) $(QRT_OFFLOAD) $(CURDIR) \
+               $(RT_OBJ) $(RT_F32_OBJ) $(RT_ASCEND_OBJ)
+$(BUILD)/host.flags: TEXT = $(HOST_FLAGS)
+$(TARGET_BUILD)/target.flags: TEXT = $(TARGET_FLAGS)
+$(BUILD)/host.flags $(TARGET_BUILD)/target.flags: always
 	@mkdir -p $(@D)
-	$(CC) $(WARN) $(CFLAGS) $(PATHMAP) $(CJSON_CFLAGS) $(INC) -MMD -MP -c $< -o $@
+	@echo '$(subst ','\'',$(TEXT))' | cmp -s - $@ || echo '$(subst ','\'',$(TEXT))' >$@
+always:
+
+$(BUILD)/obj/gen/%.o: gen/%.c $(BUILD)/host.flags
+	@mkdir -p $(@D)
+	$(call step,CC)$(CC) $(WARN) $(CFLAGS) $(PATHMAP) $(CJSON_CFLAGS) $(INC) -MMD -MP -c $< -o $@
 
 $(BUILD)/gram/%.tab.c $(BUILD)/gram/%.tab.h: grammar/%.y
 	@mkdir -p $(@D)
-	$(BISON) -Werror --file-prefix-map=$(BUILD)/=build/ --defines=$(BUILD)/gram/$*.tab.h -o $(BUILD)/gram/$*.tab.c $<
+	$(call step,BISON)$(BISON) -Werror --file-prefix-map=$(BUILD)/=build/ --defines=$(BUILD)/gram/$*.tab.h -o $(BUILD)/gram/$*.tab.c $<
 
 $(BUILD)/gram/%.lex.c $(BUILD)/gram/%.lex.h: grammar/%.l
 	@mkdir -p $(@D)
-	$(FLEX) --header-file=$(BUILD)/gram/$*.lex.h -o $(BUILD)/gram/$*.lex.c $<
+	$(call step,FLEX)$(FLEX) --header-file=$(BUILD)/gram/$*.lex.h -o $(BUILD)/gram/$*.lex.c $<
 
-$(BUILD)/obj/gram/%.o: $(BUILD)/gram/%.c
+$(BUILD)/obj/gram/%.o: $(BUILD)/gram/%.c $(BUILD)/host.flags
 	@mkdir -p $(@D)
-	$(CC) $(WARN) $(GRAM_WARN) $(CFLAGS) $(PATHMAP) $(INC) -I$(BUILD)/gram -MMD -MP -c $< -o $@
+	$(call step,CC)$(CC) $(WARN) $(GRAM_WARN) $(CFLAGS) $(PATHMAP) $(INC) -I$(BUILD)/gram -MMD -MP -c $< -o $@
 
 $(BUILD)/obj/gram/proto.lex.o $(BUILD)/obj/gram/proto.tab.o: $(BUILD)/gram/proto.tab.h $(BUILD)/gram/proto.lex.h
 $(BUILD)/obj/gram/text.lex.o $(BUILD)/obj/gram/text.tab.o: $(BUILD)/gram/text.tab.h $(BUILD)/gram/text.lex.h
 $(BUILD)/obj/gram/json.lex.o $(BUILD)/obj/gram/json.tab.o: $(BUILD)/gram/json.tab.h $(BUILD)/gram/json.lex.h
 
 $(BUILD)/schemac: $(SCHEMAC_OBJ)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+	$(call step,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
 # A cross build of quantc needs a schemac that runs here: SCHEMAC=build/schemac.
 SCHEMAC ?= $(BUILD)/schemac
 
 $(BUILD)/schema_tables.h $(BUILD)/schema_tables.c &: $(SCHEMAC) $(PROTO_SRC)
 	@mkdir -p $(BUILD)
-	$(SCHEMAC) --tables $(BUILD) $(sort $(PROTO_SRC))
+	$(call step,SCHEMA)$(SCHEMAC) --tables $(BUILD) $(sort $(PROTO_SRC))
 
-$(BUILD)/obj/schema_tables.o: $(BUILD)/schema_tables.c
+$(BUILD)/obj/schema_tables.o: $(BUILD)/schema_tables.c $(BUILD)/host.flags
 	@mkdir -p $(@D)
-	$(CC) $(WARN) $(CFLAGS) $(PATHMAP) $(INC) -MMD -MP -c $< -o $@
+	$(call step,CC)$(CC) $(WARN) $(CFLAGS) $(PATHMAP) $(INC) -MMD -MP -c $< -o $@
 
 $(filter-out $(SCHEMAC_OBJ),$(GEN_OBJ)) $(BUILD)/obj/gen/main.o: | $(BUILD)/schema_tables.h $(foreach g,text json,$(BUILD)/gram/$(g).tab.h $(BUILD)/gram/$(g).lex.h)
 
-$(BUILD)/libqc.a: $(GEN_OBJ)
+$(BUILD)/libqc.a: $(GEN_OBJ) $(BUILD)/host.flags
 	@rm -f $@
-	ar rcD $@ $^
+	$(call step,AR)ar rcD $@ $(filter %.o,$^)
 
 $(BUILD)/quantc: $(BUILD)/obj/gen/main.o $(BUILD)/libqc.a $(HOST_RT) $(HOST_RT:%/libquantrt.a=%/libquantrt-f32.a)
-	$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(CJSON_LIBS) -lm
+	$(call step,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(CJSON_LIBS) -lm
 
 # ---- runtime ----
 
-$(TARGET_BUILD)/obj/runtime/%_f32.o: runtime/%_f32.c
+$(TARGET_BUILD)/obj/runtime/%_f32.o: runtime/%_f32.c $(TARGET_BUILD)/target.flags
 	@mkdir -p $(@D)
-	$(TARGET_CC) $(filter-out -Wfloat-equal,$(WARN_RT)) $(TARGET_CFLAGS) $(F32_CFLAGS) -DQRT_OFFLOAD=$(QRT_OFFLOAD) $(PATHMAP) -Iruntime -MMD -MP -c $< -o $@
+	$(call step,CC)$(TARGET_CC) $(filter-out -Wfloat-equal,$(WARN_RT)) $(TARGET_CFLAGS) $(F32_CFLAGS) -DQRT_OFFLOAD=$(QRT_OFFLOAD) $(PATHMAP) -Iruntime -MMD -MP -c $< -o $@
 
-$(TARGET_BUILD)/obj/runtime/%.o: runtime/%.c
+$(TARGET_BUILD)/obj/runtime/%.o: runtime/%.c $(TARGET_BUILD)/target.flags
 	@mkdir -p $(@D)
-	$(TARGET_CC) $(WARN_RT) $(TARGET_CFLAGS) -ffunction-sections -fdata-sections -DQRT_OFFLOAD=$(QRT_OFFLOAD) $(PATHMAP) -Iruntime -MMD -MP -c $< -o $@
+	$(call step,CC)$(TARGET_CC) $(WARN_RT) $(TARGET_CFLAGS) -ffunction-sections -fdata-sections -DQRT_OFFLOAD=$(QRT_OFFLOAD) $(PATHMAP) -Iruntime -MMD -MP -c $< -o $@
 
-$(RT_ASCEND_OBJ): $(TARGET_BUILD)/obj/%.o: %.c
+$(RT_ASCEND_OBJ): $(TARGET_BUILD)/obj/%.o: %.c $(TARGET_BUILD)/target.flags
 	@mkdir -p $(@D)
-	$(TARGET_CC) $(filter-out -ffreestanding -fno-builtin,$(WARN_RT)) $(TARGET_CFLAGS) -D_POSIX_C_SOURCE=200809L -DQRT_OFFLOAD=$(QRT_OFFLOAD) $(PATHMAP) -Iruntime -MMD -MP -c $< -o $@
+	$(call step,CC)$(TARGET_CC) $(filter-out -ffreestanding -fno-builtin,$(WARN_RT)) $(TARGET_CFLAGS) -D_POSIX_C_SOURCE=200809L -DQRT_OFFLOAD=$(QRT_OFFLOAD) $(PATHMAP) -Iruntime -MMD -MP -c $< -o $@
 
 F32_CFLAGS ?= -O3 -ffp-contract=off -fno-trapping-math
 # A histogram that gcc vectorises is 4 to 9 times slower.
 $(TARGET_BUILD)/obj/runtime/ifmr_hist_f32.o: F32_CFLAGS := -O2 -ffp-contract=off -fno-tree-vectorize -fno-tree-slp-vectorize
 
-$(TARGET_BUILD)/libquantrt.a: $(RT_OBJ)
+$(TARGET_BUILD)/libquantrt.a: $(RT_OBJ) $(TARGET_BUILD)/target.flags
 	@rm -f $@
-	$(TARGET_AR) rcD $@ $^
+	$(call step,AR)$(TARGET_AR) rcD $@ $(filter %.o,$^)
 
-$(TARGET_BUILD)/libquantrt-f32.a: $(RT_F32_OBJ)
+$(TARGET_BUILD)/libquantrt-f32.a: $(RT_F32_OBJ) $(TARGET_BUILD)/target.flags
 	@rm -f $@
-	$(TARGET_AR) rcD $@ $^
+	$(call step,AR)$(TARGET_AR) rcD $@ $(filter %.o,$^)
 
-$(TARGET_BUILD)/libquantrt-ascend.a: $(RT_ASCEND_OBJ)
+$(TARGET_BUILD)/libquantrt-ascend.a: $(RT_ASCEND_OBJ) $(TARGET_BUILD)/target.flags
 	@rm -f $@
-	$(TARGET_AR) rcD $@ $^
+	$(call step,AR)$(TARGET_AR) rcD $@ $(filter %.o,$^)
 
 $(BUILD)/host/libquantrt.a $(BUILD)/host/libquantrt-f32.a &:
 	$(MAKE) runtime TARGET_CC="$(CC)" TARGET_CFLAGS="$(CFLAGS)" TARGET_AR=ar TARGET_BUILD=$(BUILD)/host
@@ -159,7 +177,7 @@ $(BUILD)/host/libquantrt.a $(BUILD)/host/libquantrt-f32.a &:
 
 $(BUILD)/tests/%: tests/%.c $(BUILD)/libqc.a $(BUILD)/libquantrt.a $(BUILD)/libquantrt-f32.a
 	@mkdir -p $(@D)
-	$(CC) -std=gnu99 -Wall -Wextra $(CFLAGS) -ffp-contract=off $(CJSON_CFLAGS) $(INC) -Itests -MMD -MP $< -o $@ $(TEST_EXTRA) \
+	$(call step,TEST)$(CC) -std=gnu99 -Wall -Wextra $(CFLAGS) -ffp-contract=off $(CJSON_CFLAGS) $(INC) -Itests -MMD -MP $< -o $@ $(TEST_EXTRA) \
 	    $(BUILD)/libqc.a $(BUILD)/libquantrt-f32.a $(BUILD)/libquantrt.a -lcmocka -pthread $(CJSON_LIBS) -lm
 
 tests: $(TEST_SRC:tests/%.c=$(BUILD)/tests/%) ## build the test programs
@@ -235,6 +253,6 @@ clean: ## remove everything that was built
 help: ## print this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
 
-.PHONY: all runtime tests check bench size frama-c demo formats deps deps-check deps-all deps-look install clean help
+.PHONY: always all runtime tests check bench size frama-c demo formats deps deps-check deps-all deps-look install clean help
 
 -include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*.d $(BUILD)/tests/*.d $(TARGET_BUILD)/obj/*/*.d)
