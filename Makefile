@@ -220,7 +220,7 @@ deps: ## install the packages that building needs
 deps-check: ## install what the tests need too
 	@CC="$(CC)" .ci/deps check
 deps-all: ## install also cross compilers, emulators and outside judges
-	@CC="$(CC)" .ci/deps all
+	@CC="$(CC)" BUILD=$(BUILD) .ci/deps all
 deps-look:
 	@CC="$(CC)" .ci/deps list
 

@@ -8,7 +8,7 @@ scripts=$top/examples/calibrate
 digits=$top/examples/digits
 # with MODULES: a python that has them
 with() {
-    for python in ${PYTHON:-} python3 /usr/bin/python3; do
+    for python in ${PYTHON:-} python3 /usr/bin/python3 "$BUILD/venv/bin/python"; do
         "$python" -c "import $1" 2>/dev/null && return
     done
     return 1
