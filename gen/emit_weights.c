@@ -102,7 +102,7 @@ static int32_t value_at(const struct qc_low_weights *w, size_t i)
 
 static void put_decimal(struct qc_out *o, const struct qc_low_weights *w)
 {
-    size_t i, line = o->size;
+    size_t i, line;
 
     qc_puts(o, "{\n    ");
     line = o->size;

@@ -229,14 +229,36 @@ static void put_back(struct qc_out *o)
         unlink(o->path);
 }
 
+/* What ends a run, unless whoever started it wants otherwise. */
+static const int endings[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE,
+                              SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU};
+#define ENDINGS (sizeof(endings) / sizeof(*endings))
+
+/* Signals that would end the run have to wait. One that is ignored (nohup) or
+ * was held up before would not: it does not count. */
+static void hold_signals(sigset_t *waiting, sigset_t *before)
+{
+    struct sigaction now;
+    size_t i;
+
+    sigprocmask(SIG_BLOCK, NULL, before);
+    sigemptyset(waiting);
+    for (i = 0; i < ENDINGS; i++)
+        if (sigismember(before, endings[i]) == 0 &&
+            sigaction(endings[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaddset(waiting, endings[i]);
+    sigprocmask(SIG_BLOCK, waiting, NULL);
+}
+
 static bool is_interrupted(const sigset_t *waiting)
 {
     sigset_t now;
-    int i;
+    size_t i;
 
     sigpending(&now);
-    for (i = 1; i < 32; i++)
-        if (sigismember(waiting, i) == 1 && sigismember(&now, i) == 1)
+    for (i = 0; i < ENDINGS; i++)
+        if (sigismember(waiting, endings[i]) == 1 &&
+            sigismember(&now, endings[i]) == 1)
             return true;
     return false;
 }
@@ -273,6 +295,7 @@ bool qc_commit(struct qc_out **outs, size_t count)
     bool ok = true;
     size_t i;
 
+    signal(SIGXFSZ, SIG_IGN); /* too large a file: write says so */
     for (i = 0; ok && i < count; i++)
         ok = prepare(outs[i]);
     for (i = 0; ok && i < count; i++)
@@ -280,13 +303,7 @@ bool qc_commit(struct qc_out **outs, size_t count)
             ok = write_directly(outs[i]);
     if (!ok)
         return false;
-    sigemptyset(&waiting);
-    sigaddset(&waiting, SIGINT);
-    sigaddset(&waiting, SIGTERM);
-    sigaddset(&waiting, SIGHUP);
-    sigaddset(&waiting, SIGQUIT);
-    sigprocmask(SIG_BLOCK, &waiting, &before);
-    signal(SIGXFSZ, SIG_IGN); /* too large a file: write says so */
+    hold_signals(&waiting, &before);
     ok = write_files(outs, count, &waiting);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return ok;

@@ -1,11 +1,12 @@
 /* Lets calls into the system fail: preloaded, LD_PRELOAD.
  *
  *   SHIM_CALL  which call: alloc, or one of write, close, rename, fsync, mkdir,
- *              open, fchmod, link, unlink, read, mmap, any
+ *              open, fchmod, link, unlink, read, mmap, any; output: one
+ *              that changes a file or folder
  *   SHIM_AT    which one of them, from 1; 0: none, they are counted
  *   SHIM_DO    fail (default): the call fails with SHIM_ERRNO (default 28);
  *              every: it and all later ones fail; short: write writes half;
- *              signal: SIGTERM before the call
+ *              signal: number SHIM_SIGNAL (default SIGTERM) before the call
  *   SHIM_COUNT a file that gets the number of calls at the end
  *
  * alloc: malloc, calloc, realloc and anonymous mmap. Each allocation is tried
@@ -38,7 +39,7 @@ void *__libc_realloc(void *p, size_t size);
 
 static long calls, fail_at, failed_well;
 static const char *which = "", *action = "fail";
-static int error_number = ENOSPC;
+static int error_number = ENOSPC, signal_number = SIGTERM;
 static int report = -1;
 static pid_t self;
 static bool ready, busy;
@@ -73,6 +74,7 @@ __attribute__((constructor)) static void begin(void)
     action = setting("SHIM_DO", "fail");
     fail_at = strtol(setting("SHIM_AT", "0"), NULL, 10);
     error_number = (int)strtol(setting("SHIM_ERRNO", "28"), NULL, 10);
+    signal_number = (int)strtol(setting("SHIM_SIGNAL", "15"), NULL, 10);
     if (count)
         report = (int)syscall(SYS_openat, AT_FDCWD, count,
                               O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -98,16 +100,24 @@ __attribute__((destructor)) static void end(void)
 
 /* ---- calls that fail ---- */
 
+static bool is_meant(const char *name)
+{
+    if (strcmp(which, "output") == 0)
+        return strcmp(name, "read") != 0 && strcmp(name, "open") != 0 &&
+               strcmp(name, "mmap") != 0 && strcmp(name, "close") != 0;
+    return strcmp(which, name) == 0 || strcmp(which, "any") == 0;
+}
+
 /* True when this call is to fail; may not return. */
 static bool fails(const char *name)
 {
     long n;
 
-    if (!ready || (strcmp(which, name) != 0 && strcmp(which, "any") != 0))
+    if (!ready || !is_meant(name))
         return false;
     n = ++calls;
     if (n == fail_at && strcmp(action, "signal") == 0)
-        raise(SIGTERM);
+        raise(signal_number);
     else if (n == fail_at ||
              (fail_at && n > fail_at && strcmp(action, "every") == 0)) {
         errno = error_number;
@@ -173,7 +183,9 @@ int unlink(const char *path)
 
 int mkstemp(char *path)
 {
-    return fails("open") ? -1 : NEXT(mkstemp)(path);
+    bool output = strcmp(which, "output") == 0;
+
+    return fails(output ? "mkstemp" : "open") ? -1 : NEXT(mkstemp)(path);
 }
 
 int open(const char *path, int flags, ...)
