@@ -5,6 +5,7 @@
  * line that decided it. The output depends on the input bytes, the options
  * and the version only: no date, no user, no folder. */
 #include "emit.h"
+#include "origin.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,6 +69,8 @@ static void put_literal(struct qc_out *o, struct qc_str s)
 
         if (c == '"' || c == '\\')
             qc_printf(o, "\\%c", c);
+        else if (c == '\n')
+            qc_puts(o, "\\n");
         else if (c < 0x20 || c >= 0x7F || c == '?')
             qc_printf(o, "\\%03o", c);
         else
@@ -115,26 +118,25 @@ void qc_put_upper(struct qc_out *o, const char *z)
 
 /* ---- heads ---- */
 
-static void put_input(struct qc_out *o, const char *word,
+static void put_input(struct qc_out *o, enum qc_input input,
                       const struct qc_file *f)
 {
-    qc_printf(o, " *   %-6s ", word);
-    qc_put_comment(o, qc_str(base_name(f)));
-    qc_printf(o, " (crc32 %08" PRIx32 ")\n",
-              qc_crc32((struct qc_str){f->text, f->size}));
+    struct qc_origin origin = qc_origin_of(f);
+
+    if (!f)
+        return;
+    qc_puts(o, " *   ");
+    qc_put_origin(o, input, &origin);
+    qc_puts(o, "\n");
 }
 
 static void put_inputs(struct qc_out *o, const struct qc_plan *p)
 {
-    if (p->config)
-        put_input(o, "from", p->config);
-    if (p->model->file && p->model->file != p->config &&
-        p->model->file != p->record)
-        put_input(o, p->config ? "" : "from", p->model->file);
-    if (p->record)
-        put_input(o, "", p->record);
-    if (p->options)
-        put_input(o, "", p->options);
+    put_input(o, QC_INPUT_CONFIG, p->config);
+    if (p->model->file != p->config && p->model->file != p->record)
+        put_input(o, QC_INPUT_MODEL, p->model->file);
+    put_input(o, QC_INPUT_RECORD, p->record);
+    put_input(o, QC_INPUT_OPTIONS, p->options);
 }
 
 static void put_title(struct qc_out *o, const struct qc_tables *t,
@@ -195,12 +197,56 @@ static void put_version_guard(struct qc_out *o)
               QRT_TABLES_VERSION, QRT_TABLES_VERSION);
 }
 
-static void put_hash_macro(struct qc_out *o, const struct qc_tables *t)
+static void put_define(struct qc_out *o, const struct qc_tables *t,
+                       const char *name)
+{
+    qc_puts(o, "#define ");
+    qc_put_upper(o, t->prefix);
+    qc_printf(o, "_TABLES_%s ", name);
+}
+
+/* What a record begins with that the device makes; a line of it is a line of
+ * the literal. A list of layers is not what a record is compared with. */
+static void put_record_head(struct qc_out *o, const struct qc_tables *t)
+{
+    const struct qc_model *m = t->plan->model;
+    struct qc_origin config = qc_origin_of(t->plan->config);
+    struct qc_origin model =
+        qc_origin_of(m->source == QC_MODEL_ONNX ? m->file : NULL);
+    struct qc_out *head = qc_out_new(o->qc, NULL);
+    size_t at = 0;
+
+    qc_put_record_head(head, &config, &model);
+    put_define(o, t, "RECORD_HEAD");
+    if (!head->size)
+        qc_puts(o, "\"\"");
+    while (at < head->size) {
+        const char *line = head->text + at;
+        const char *end = memchr(line, '\n', head->size - at);
+        size_t len = (size_t)(end - line) + 1;
+
+        qc_puts(o, "\\\n    ");
+        put_literal(o, (struct qc_str){line, len});
+        at += len;
+        qc_puts(o, at < head->size ? " " : "");
+    }
+    qc_puts(o, "\n\n");
+}
+
+static void put_identity(struct qc_out *o, const struct qc_tables *t)
 {
     qc_puts(o, "/* Over all inputs; qrt_tables_check compares it with "
-               "the table's. */\n#define ");
-    qc_put_upper(o, t->prefix);
-    qc_printf(o, "_TABLES_HASH 0x%016" PRIX64 "u\n\n", t->hash);
+               "the table's. */\n");
+    put_define(o, t, "HASH");
+    qc_printf(o, "0x%016" PRIX64 "u\n\n", t->hash);
+    qc_puts(o, "/* Of single inputs, 0: none; qrt_image_moved compares them "
+               "with an image's. */\n");
+    put_define(o, t, "CONFIG_CRC32");
+    qc_printf(o, "0x%08" PRIX32 "u\n", qc_file_crc32(t->plan->config));
+    put_define(o, t, "MODEL_CRC32");
+    qc_printf(o, " 0x%08" PRIX32 "u\n\n", qc_file_crc32(t->plan->model->file));
+    qc_puts(o, "/* What a record begins with that the device makes. */\n");
+    put_record_head(o, t);
 }
 
 static void put_guard(struct qc_out *o, const struct qc_tables *t)
@@ -215,7 +261,7 @@ void qc_emit_header(struct qc_out *o, const struct qc_tables *t)
 
     put_title(o, t, "h");
     qc_printf(o,
-              " *   holds  %zu layer%s: %zu quantized, %zu skipped; "
+              " *   holds   %zu layer%s: %zu quantized, %zu skipped; "
               "%zu calibrated\n */\n#ifndef ",
               t->count, t->count == 1 ? "" : "s", t->enabled,
               t->count - t->enabled, t->calibrated);
@@ -224,7 +270,7 @@ void qc_emit_header(struct qc_out *o, const struct qc_tables *t)
     put_guard(o, t);
     qc_puts(o, "\n#include \"qrt_tables.h\"\n\n");
     put_version_guard(o);
-    put_hash_macro(o, t);
+    put_identity(o, t);
     qc_put_place(o, t);
     qc_printf(o, "enum %s_layer {\n", t->prefix);
     for (i = 0; i < t->count; i++)

@@ -2,6 +2,7 @@
  * host. runtime/image_format.h names the offsets, docs/images.md explains
  * them. */
 #include "emit.h"
+#include "origin.h"
 
 #include "image_format.h"
 #include "qrt_image.h"
@@ -212,11 +213,6 @@ static void put_layer(struct qc_out *o, size_t at, const struct qc_low_row *r,
         put32(o, at + IMG_L_EDGE, add_edge(o, r));
 }
 
-static uint32_t crc_of(const struct qc_file *f)
-{
-    return f ? qc_crc32((struct qc_str){f->text, f->size}) : 0;
-}
-
 static void put_header(struct qc_out *o, const struct qc_tables *t)
 {
     const struct qc_plan *p = t->plan;
@@ -233,9 +229,9 @@ static void put_header(struct qc_out *o, const struct qc_tables *t)
     store(o, IMG_H_VERSION, QRT_IMAGE_VERSION, 2);
     store(o, IMG_H_HEAD, IMG_HEADER_SIZE, 2);
     store(o, IMG_H_HASH, t->hash, 8);
-    put32(o, IMG_H_CONFIG, crc_of(p->config));
-    put32(o, IMG_H_MODEL, crc_of(p->model->file));
-    put32(o, IMG_H_RECORD, crc_of(p->record));
+    put32(o, IMG_H_CONFIG, qc_file_crc32(p->config));
+    put32(o, IMG_H_MODEL, qc_file_crc32(p->model->file));
+    put32(o, IMG_H_RECORD, qc_file_crc32(p->record));
     put32(o, IMG_H_TOOL, major << 16 | minor << 8 | patch);
     put32(o, IMG_H_COUNT, (uint32_t)t->count);
     put32(o, IMG_H_BATCH, (uint32_t)p->batch_num.i);

@@ -1,5 +1,6 @@
 /* plan.json: the resolved plan for programs, through cJSON. */
 #include "emit.h"
+#include "origin.h"
 
 #ifndef QC_HAVE_CJSON
 
@@ -216,19 +217,17 @@ static cJSON *layer_json(struct qc *qc, const struct qc_tables *t,
     return j;
 }
 
-static void add_input(struct qc *qc, cJSON *to, const char *role,
+static void add_input(struct qc *qc, cJSON *to, enum qc_input input,
                       const struct qc_file *f)
 {
-    const char *slash;
+    struct qc_origin origin = qc_origin_of(f);
     cJSON *j;
 
     if (!f)
         return;
-    slash = strrchr(f->name, '/');
-    j = cJSON_AddObjectToObject(to, role);
-    cJSON_AddStringToObject(j, "file", slash ? slash + 1 : f->name);
-    cJSON_AddStringToObject(
-        j, "crc32", hex32(qc, qc_crc32((struct qc_str){f->text, f->size})));
+    j = cJSON_AddObjectToObject(to, qc_input_word(input));
+    cJSON_AddStringToObject(j, "file", qc_cstr(qc, origin.name));
+    cJSON_AddStringToObject(j, "crc32", hex32(qc, origin.crc));
 }
 
 bool qc_emit_plan(struct qc_out *o, const struct qc_tables *t)
@@ -245,10 +244,10 @@ bool qc_emit_plan(struct qc_out *o, const struct qc_tables *t)
     cJSON_AddNumberToObject(root, "tables_version", QRT_TABLES_VERSION);
     cJSON_AddStringToObject(root, "hash", hex64(qc, t->hash));
     inputs = cJSON_AddObjectToObject(root, "inputs");
-    add_input(qc, inputs, "config", t->plan->config);
-    add_input(qc, inputs, "model", t->plan->model->file);
-    add_input(qc, inputs, "record", t->plan->record);
-    add_input(qc, inputs, "options", t->plan->options);
+    add_input(qc, inputs, QC_INPUT_CONFIG, t->plan->config);
+    add_input(qc, inputs, QC_INPUT_MODEL, t->plan->model->file);
+    add_input(qc, inputs, QC_INPUT_RECORD, t->plan->record);
+    add_input(qc, inputs, QC_INPUT_OPTIONS, t->plan->options);
     add_setting(qc, root, "batch_num", &t->plan->batch_num);
     layers = cJSON_AddArrayToObject(root, "layers");
     for (i = 0; i < t->count; i++)

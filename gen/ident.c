@@ -60,8 +60,10 @@ static unsigned put_char(char *out, size_t *used, const char *p,
 /* Names that the generated files use themselves. */
 static bool reserved(const char *out, size_t len)
 {
-    static const char *const words[] = {"LAYER_COUNT", "TABLES_HASH",
-                                        "TABLES_H", "WEIGHTS_H"};
+    static const char *const words[] = {
+        "LAYER_COUNT", "TABLES_HASH",        "TABLES_CONFIG_CRC32",
+        "TABLES_H",    "TABLES_RECORD_HEAD", "TABLES_MODEL_CRC32",
+        "WEIGHTS_H"};
     size_t i;
 
     for (i = 0; i < sizeof(words) / sizeof(*words); i++)

@@ -32,21 +32,26 @@ static uint64_t bits64(double v)
 }
 
 /* Half a byte at a time: table[i] is i shifted through the polynomial. */
-uint32_t qc_crc32(struct qc_str s)
+uint32_t qc_crc32_add(uint32_t crc, struct qc_str s)
 {
     static const uint32_t table[16] = {
         0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC, 0x76DC4190, 0x6B6B51F4,
         0x4DB26158, 0x5005713C, 0xEDB88320, 0xF00F9344, 0xD6D6A3E8, 0xCB61B38C,
         0x9B64C2B0, 0x86D3D2D4, 0xA00AE278, 0xBDBDF21C};
-    uint32_t crc = 0xFFFFFFFFu;
     size_t i;
 
+    crc = ~crc;
     for (i = 0; i < s.len; i++) {
         crc ^= (unsigned char)s.ptr[i];
         crc = crc >> 4 ^ table[crc & 15];
         crc = crc >> 4 ^ table[crc & 15];
     }
     return ~crc;
+}
+
+uint32_t qc_crc32(struct qc_str s)
+{
+    return qc_crc32_add(0, s);
 }
 
 /* ---- recipes ---- */
@@ -382,16 +387,20 @@ static uint16_t *sort_names(struct qc *qc, const struct qc_tables *t)
     return a;
 }
 
-/* FNV-1a over a length and the bytes, file after file. */
+/* FNV-1a over a length and the bytes, file after file, external data
+ * included. */
 static uint64_t add_hash(uint64_t h, const struct qc_file *f)
 {
-    uint64_t n = f ? f->size : 0;
-    size_t i;
+    do {
+        uint64_t n = f ? f->size : 0;
+        size_t i;
 
-    for (i = 0; i < 8; i++)
-        h = (h ^ (n >> (8 * i) & 0xFF)) * 0x100000001b3u;
-    for (i = 0; i < n; i++)
-        h = (h ^ (unsigned char)f->text[i]) * 0x100000001b3u;
+        for (i = 0; i < 8; i++)
+            h = (h ^ (n >> (8 * i) & 0xFF)) * 0x100000001b3u;
+        for (i = 0; i < n; i++)
+            h = (h ^ (unsigned char)f->text[i]) * 0x100000001b3u;
+        f = f ? f->data : NULL;
+    } while (f);
     return h;
 }
 

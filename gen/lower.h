@@ -131,7 +131,9 @@ bool qc_same_code(const struct qc_low_row *a, const struct qc_low_row *b);
 
 /* The binary32 pattern nearest to v. */
 uint32_t qc_bits_of(double v);
-/* crc32 (the one of zip and PNG) of a file's bytes. */
+/* crc32 (the one of zip and PNG) of bytes. */
 uint32_t qc_crc32(struct qc_str s);
+/* That of a and s in a row; crc is that of a, 0 at the start. */
+uint32_t qc_crc32_add(uint32_t crc, struct qc_str s);
 
 #endif

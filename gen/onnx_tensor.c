@@ -224,6 +224,8 @@ static struct qc_file *load_external(struct onnx *o, const struct qc_tensor *t,
         SIZE_MAX / 2);
 
     if (f) {
+        f->data = o->file->data;
+        o->file->data = f;
         f->binary = true;
         return f;
     }

@@ -82,6 +82,10 @@ struct qc_file {
     size_t errors, warnings;
     size_t seen, kept; /* reports ever; those in diags */
     bool parsing;      /* leave room for what comes after the grammar */
+    const struct qc_file *data; /* a model's: files of external tensors, each
+                                   the next one's                            */
+    uint32_t crc;               /* origin.c: over this and data, once known  */
+    bool has_crc;
     struct qc_file *next;
 };
 

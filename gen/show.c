@@ -106,6 +106,12 @@ static const char *problem(enum qrt_status status)
                                     : "its content is not sound";
 }
 
+static void show_origin(struct qc_out *o, const char *word, uint32_t crc)
+{
+    if (crc)
+        qc_printf(o, "  %-12s crc32 %08" PRIx32 "\n", word, crc);
+}
+
 bool qc_show_image(struct qc_out *o, const char *path)
 {
     struct qc *qc = o->qc;
@@ -127,12 +133,16 @@ bool qc_show_image(struct qc_out *o, const char *path)
                   "this image cannot be used: %s", problem(status));
         return false;
     }
-    qc_printf(
-        o,
-        "quantc image, %" PRIu32 " bytes, quantc %u.%u.%u, "
-        "hash %016" PRIx64 "\n%" PRIu32 " layers, batch_num %" PRIu32 "\n",
-        im.size, (unsigned)(im.tool >> 16), (unsigned)(im.tool >> 8 & 255),
-        (unsigned)(im.tool & 255), im.hash, im.layer_count, im.batch_num);
+    qc_printf(o,
+              "quantc image, %" PRIu32 " bytes, quantc %u.%u.%u, "
+              "hash %016" PRIx64 "\n%" PRIu32 " layers, batch_num %" PRIu32
+              "\n\ninputs\n",
+              im.size, (unsigned)(im.tool >> 16),
+              (unsigned)(im.tool >> 8 & 255), (unsigned)(im.tool & 255),
+              im.hash, im.layer_count, im.batch_num);
+    show_origin(o, "config", im.config_crc32);
+    show_origin(o, "model", im.model_crc32);
+    show_origin(o, "record", im.record_crc32);
     for (i = 0; i < im.layer_count; i++) {
         size_t need = qrt_image_layer_scratch(&im, i);
         void *buffer = qc_alloc(qc, need + 8);

@@ -332,6 +332,9 @@ static void read_header(const uint8_t *p, struct qrt_image *im)
     im->batch_num = load32(p + IMG_H_BATCH);
     im->tool = load32(p + IMG_H_TOOL);
     im->hash = load64(p + IMG_H_HASH);
+    im->config_crc32 = load32(p + IMG_H_CONFIG);
+    im->model_crc32 = load32(p + IMG_H_MODEL);
+    im->record_crc32 = load32(p + IMG_H_RECORD);
 }
 
 static bool image_ok(const struct qrt_image *im)
@@ -381,6 +384,9 @@ enum qrt_status qrt_image_open(const void *image, size_t size,
     out->batch_num = im.batch_num;
     out->tool = im.tool;
     out->hash = im.hash;
+    out->config_crc32 = im.config_crc32;
+    out->model_crc32 = im.model_crc32;
+    out->record_crc32 = im.record_crc32;
     return QRT_OK;
 }
 
@@ -594,4 +600,16 @@ enum qrt_status qrt_image_find(const struct qrt_image *im, const char *name,
             high = mid;
     }
     return QRT_ERR_NOT_FOUND;
+}
+
+uint32_t qrt_image_moved(const struct qrt_image *im, uint32_t config,
+                         uint32_t model)
+{
+    uint32_t moved = 0;
+
+    if (config != 0 && im->config_crc32 != config)
+        moved |= QRT_IMAGE_OTHER_CONFIG;
+    if (model != 0 && im->model_crc32 != model)
+        moved |= QRT_IMAGE_OTHER_MODEL;
+    return moved;
 }

@@ -26,10 +26,17 @@ struct qrt_image {
     uint32_t recipes; /* offset of the recipe directory                 */
     uint32_t recipe_count;
     uint32_t batch_num;
-    uint32_t tool; /* version of quantc: major << 16 | minor << 8 |
+    uint32_t tool;         /* version of quantc: major << 16 | minor << 8 |
                             patch                                          */
-    uint64_t hash; /* as QUANT_TABLES_HASH                           */
+    uint64_t hash;         /* as QUANT_TABLES_HASH                      */
+    uint32_t config_crc32; /* as QUANT_TABLES_CONFIG_CRC32              */
+    uint32_t model_crc32;  /* as QUANT_TABLES_MODEL_CRC32               */
+    uint32_t record_crc32; /* of the record; 0: none                    */
 };
+
+/* What qrt_image_moved found. */
+#define QRT_IMAGE_OTHER_CONFIG 1u
+#define QRT_IMAGE_OTHER_MODEL  2u
 
 /* One layer of an image as the structs of qrt_tables.h. `layer` points into
  * the view, the image and the buffer given to qrt_image_layer: keep all three
@@ -76,6 +83,18 @@ enum qrt_status qrt_image_layer(const struct qrt_image *im, uint32_t index,
  * Returns QRT_OK, QRT_ERR_NULL, QRT_ERR_NOT_FOUND. */
 enum qrt_status qrt_image_find(const struct qrt_image *im, const char *name,
                                uint32_t *index);
+
+/* Whether an image was made from other inputs than the firmware.
+ *
+ * im      from qrt_image_open
+ * config  QUANT_TABLES_CONFIG_CRC32, or 0: any configuration will do
+ * model   QUANT_TABLES_MODEL_CRC32, or 0: any model will do
+ *
+ * Returns 0, or which of them moved: QRT_IMAGE_OTHER_CONFIG |
+ * QRT_IMAGE_OTHER_MODEL. Factors (the record) may always be others: bringing
+ * these is what images are for. im must not be null. */
+uint32_t qrt_image_moved(const struct qrt_image *im, uint32_t config,
+                         uint32_t model);
 
 #ifdef __cplusplus
 }

@@ -21,8 +21,9 @@ static void plain_names_become_capitals(void **state)
 static void marks_tell_look_alikes_apart(void **state)
 {
     static const char *const names[] = {
-        "a.b", "a_b", "a-b", "a/b", "A.b", "aB", "ab", "a b", "apb", "a", "",
-        "cA", "CA", "a\xE5\x8D\xB7", "a\xFF", "a\xC3\xBF", "ax20", "ay"};
+        "a.b", "a_b",           "a-b",   "a/b",       "A.b",  "aB",
+        "ab",  "a b",           "apb",   "a",         "",     "cA",
+        "CA",  "a\xE5\x8D\xB7", "a\xFF", "a\xC3\xBF", "ax20", "ay"};
     size_t i, j;
 
     (void)state;
@@ -37,6 +38,9 @@ static void words_of_the_generated_files_are_not_taken(void **state)
     assert_string_equal(ident("layer_count"), "x6CAYER_COUNT");
     assert_string_equal(ident("tables_hash"), "x74ABLES_HASH");
     assert_string_equal(ident("tables_h"), "x74ABLES_H");
+    assert_string_equal(ident("tables_config_crc32"), "x74ABLES_CONFIG_CRC32");
+    assert_string_equal(ident("tables_model_crc32"), "x74ABLES_MODEL_CRC32");
+    assert_string_equal(ident("tables_record_head"), "x74ABLES_RECORD_HEAD");
     assert_string_equal(ident("weights_h"), "x77EIGHTS_H");
 }
 

@@ -142,6 +142,8 @@ static void compare(const struct qrt_image *im)
 
     expect(im->layer_count == QUANT_LAYER_COUNT, "layer count");
     expect(im->hash == QUANT_TABLES_HASH, "hash");
+    expect(im->config_crc32 == QUANT_TABLES_CONFIG_CRC32, "CRC of config");
+    expect(im->model_crc32 == QUANT_TABLES_MODEL_CRC32, "CRC of model");
     expect(im->batch_num == quant_tables.batch_num, "batch_num");
     for (i = 0; i < im->layer_count; i++) {
         const struct qrt_layer *want = &quant_layers[i];
@@ -207,10 +209,9 @@ static uint32_t crc32_of(const unsigned char *p, size_t n)
 /* One to four changes: a byte, a word of interest, a copied piece, a cut. */
 static size_t mutate(unsigned char *p, size_t size)
 {
-    static const uint32_t words[] = {0,          1,          7,
-                                     8,          64,         0xFF,
-                                     0xFFFF,     0x7FFFFFFF, 0x80000000,
-                                     0xFFFFFFFF, 0xFFFFFFF8, 0x40000000};
+    static const uint32_t words[] = {
+        0,      1,          7,          8,          64,         0xFF,
+        0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFFFFF8, 0x40000000};
     unsigned n = 1 + next_random() % 4;
 
     while (n-- && size > IMG_HEADER_SIZE) {
@@ -294,6 +295,23 @@ static void refuse_wrong(unsigned char *image, size_t size)
     image[IMG_H_VERSION]--;
 }
 
+/* Which input moved; 0 stands for any. */
+static void tell_what_moved(const struct qrt_image *im)
+{
+    uint32_t c = QUANT_TABLES_CONFIG_CRC32, m = QUANT_TABLES_MODEL_CRC32;
+
+    expect(qrt_image_moved(im, c, m) == 0, "the firmware's own image");
+    expect(qrt_image_moved(im, c ^ 1, m) == QRT_IMAGE_OTHER_CONFIG,
+           "another configuration");
+    expect(qrt_image_moved(im, c, m ^ 1) == QRT_IMAGE_OTHER_MODEL,
+           "another model");
+    expect(qrt_image_moved(im, c ^ 1, m ^ 1) ==
+               (QRT_IMAGE_OTHER_CONFIG | QRT_IMAGE_OTHER_MODEL),
+           "both are others");
+    expect(qrt_image_moved(im, 0, m) == 0 && qrt_image_moved(im, c, 0) == 0,
+           "what does not count");
+}
+
 int main(int argc, char **argv)
 {
     FILE *f = fopen(argv[1], "rb");
@@ -309,6 +327,7 @@ int main(int argc, char **argv)
         return 1;
     compare(&im);
     serve(&im);
+    tell_what_moved(&im);
     refuse_wrong(image, size);
     mutate_many(image, size, atol(argv[2]));
     free(image);
