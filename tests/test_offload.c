@@ -736,6 +736,8 @@ static void verify_needs_a_device_and_equal_jobs(void **state)
     begin_script(0);
     ref = jobs[0].job;
     assert_int_equal(qrt_verify(&off, &jobs[0].job, &ref), QRT_OFF_EARG);
+    assert_int_equal(qrt_finish(&off, &jobs[0].job, 0), QRT_OFF_EARG);
+    assert_int_equal(qrt_finish(NULL, &jobs[0].job, 1), QRT_OFF_EARG);
     ref.out[0].ptr = jobs[0].ref[0] + GUARD;
     script.wait[0] = QRT_OFF_EXEC;
     assert_int_equal(qrt_verify(&off, &jobs[0].job, &ref), QRT_OFF_DECLINED);
@@ -996,6 +998,10 @@ static void codes_become_reals(void **state)
     a_bench.job.out[0].dtype = QRT_T_F32;
     assert_int_equal(qrt_cpu_antiquant(&a_bench.job), QRT_OK);
     assert_memory_equal(a_bench.job.out[0].ptr, expected, sizeof expected);
+    a_bench.job.rule = QRT_RULE_FIXED;
+    a_bench.job.out[0].dtype = QRT_T_Q16_16;
+    assert_int_equal(qrt_cpu_antiquant(&a_bench.job), QRT_OK);
+    assert_memory_equal(a_bench.job.out[0].ptr, q16, sizeof q16);
 }
 
 /* binary16 is rounded as independent code rounds it, and comes back. */
@@ -1026,6 +1032,9 @@ static void binary16_rounds_to_even(void **state)
         memcpy(&f, &bits, sizeof f);
         if (!isnan(f)) {
             assert_int_equal(qrt_f16_from_f32(bits), half_of(f));
+        } else {
+            assert_int_equal(qrt_f16_from_f32(bits),
+                             (bits >> 16 & 0x8000) | 0x7e00);
         }
     }
 }
@@ -1269,6 +1278,321 @@ static void entries_refuse_what_they_cannot_do(void **state)
     }
 }
 
+/* What one changed field of a good job makes of it. */
+static void declines(int32_t (*entry)(const struct qrt_off_job *),
+                     const struct qrt_off_job *job, int32_t status)
+{
+    memset(a_bench.out, 0x5A, sizeof a_bench.out);
+    assert_int_equal(entry(job), status);
+    assert_true(untouched(&a_bench));
+}
+
+static void dequant_entries_refuse(void **state)
+{
+    static const struct qrt_real s = {1 << 30, 1}, none = {5, 1};
+    static const int32_t far = 40000;
+    struct qrt_dequantize d = {&s, NULL, 0};
+    struct qrt_antiquantize a = {&s, NULL, 0, false};
+    struct qrt_off_job *j = &a_bench.job, good;
+
+    (void)state;
+    start_job(&a_bench, QRT_JOB_DEQUANT, 0, 1, 1, 4);
+    (void)input(&a_bench, 0, QRT_T_I8, 4);
+    output(&a_bench, 0, QRT_T_F32, 4);
+    j->params = &d;
+    j->params_size = sizeof d;
+    good = *j;
+    j->in[0].count = 5;
+    declines(qrt_cpu_dequant, j, QRT_ERR_SIZE);
+    *j = good;
+    j->params_size--;
+    declines(qrt_cpu_dequant, j, QRT_ERR_UNSUPPORTED);
+    *j = good;
+    j->in[0].dtype = QRT_T_F32; /* reals already */
+    declines(qrt_cpu_dequant, j, QRT_ERR_UNSUPPORTED);
+    j->in[0].dtype = QRT_T_Q16_16;
+    declines(qrt_cpu_dequant, j, QRT_ERR_UNSUPPORTED);
+    *j = good;
+    j->out[0].dtype = QRT_T_I16;
+    declines(qrt_cpu_dequant, j, QRT_ERR_UNSUPPORTED);
+    *j = good;
+    d.scale = &none;
+    declines(qrt_cpu_dequant, j, QRT_ERR_RANGE);
+
+    j->op = QRT_JOB_ANTIQUANT;
+    j->params = &a;
+    j->params_size = sizeof a;
+    good = *j;
+    j->in[0].ptr = NULL;
+    declines(qrt_cpu_antiquant, j, QRT_ERR_NULL);
+    *j = good;
+    j->in[0].dtype = QRT_T_I32; /* an accumulator is no code */
+    declines(qrt_cpu_antiquant, j, QRT_ERR_UNSUPPORTED);
+    *j = good;
+    j->out[0].dtype = QRT_T_I8;
+    declines(qrt_cpu_antiquant, j, QRT_ERR_UNSUPPORTED);
+    j->out[0].dtype = QRT_T_F16;
+    a.offset = &far;
+    declines(qrt_cpu_antiquant, j, QRT_ERR_RANGE);
+}
+
+static void requant_entry_refuses(void **state)
+{
+    static const struct qrt_real m = {1 << 30, 0};
+    struct qrt_edge edge = {&m, 0, -128, 127, 0};
+    struct qrt_off_job *j = &a_bench.job, good;
+
+    (void)state;
+    start_job(&a_bench, QRT_JOB_REQUANT, QRT_RULE_CANN, 1, 1, 4);
+    (void)input(&a_bench, 0, QRT_T_I32, 4);
+    output(&a_bench, 0, QRT_T_I8, 4);
+    j->params = &edge;
+    j->params_size = sizeof edge;
+    good = *j;
+    j->out[0].count = 3;
+    declines(qrt_cpu_requant, j, QRT_ERR_SIZE);
+    *j = good;
+    j->in[0].dtype = QRT_T_I16;
+    declines(qrt_cpu_requant, j, QRT_ERR_UNSUPPORTED);
+    *j = good;
+    edge.code_max = 128;
+    declines(qrt_cpu_requant, j, QRT_ERR_RANGE);
+    edge.code_max = 127;
+    edge.zero_point = 200;
+    declines(qrt_cpu_requant, j, QRT_ERR_RANGE);
+    edge.zero_point = 0;
+    edge.code_min = 5;
+    edge.code_max = 4;
+    declines(qrt_cpu_requant, j, QRT_ERR_RANGE);
+}
+
+/* Accumulators become codes of 16 bits too. */
+static void accumulators_become_wide_codes(void **state)
+{
+    static const struct qrt_real half = {1 << 30, 0};
+    static const int32_t acc[] = {3, 5, -70000, 50001};
+    static const int16_t expected[] = {102, 102, -32768, 25100};
+    struct qrt_edge edge = {&half, 100, -32768, 32767, 0};
+
+    (void)state;
+    start_job(&a_bench, QRT_JOB_REQUANT, 0, 1, 1, 4);
+    memcpy(input(&a_bench, 0, QRT_T_I32, 4), acc, sizeof acc);
+    output(&a_bench, 0, QRT_T_I16, 4);
+    a_bench.job.params = &edge;
+    a_bench.job.params_size = sizeof edge;
+    for (uint32_t rule = 0; rule < QRT_RULE_KINDS; rule++) {
+        bool has = rule == QRT_RULE_FIXED || rule == QRT_RULE_CANN;
+
+        a_bench.job.rule = (uint8_t)rule;
+        assert_int_equal(qrt_cpu_requant(&a_bench.job),
+                         has ? QRT_OK : QRT_ERR_UNSUPPORTED);
+        if (has) {
+            assert_memory_equal(a_bench.job.out[0].ptr, expected,
+                                sizeof expected);
+        }
+    }
+}
+
+static void ulq_entries_refuse(void **state)
+{
+    enum { N = 8 };
+    struct qrt_off_job *j = &a_bench.job, good, grad;
+
+    (void)state;
+    subject = &npu_subject;
+    ulq_job(&a_bench, QRT_RULE_AMCT, N, 0);
+    good = *j;
+    j->inner = N - 1;
+    declines(qrt_cpu_ulq_fwd_f32, j, QRT_ERR_SIZE);
+    *j = good;
+    j->rule = QRT_RULE_MODULE;
+    declines(qrt_cpu_ulq_fwd_f32, j, QRT_ERR_UNSUPPORTED);
+    for (int k = 1; k < 4; k++) {
+        *j = good;
+        j->out[k].count--;
+        declines(qrt_cpu_ulq_fwd_f32, j, QRT_ERR_SIZE);
+    }
+    *j = good;
+    j->in[1].count = 1;
+    declines(qrt_cpu_ulq_fwd_f32, j, QRT_ERR_SIZE);
+
+    *j = good; /* on Q numbers */
+    j->rule = QRT_RULE_FIXED;
+    j->in[0].dtype = j->out[0].dtype = QRT_T_Q16_16;
+    memset(&j->out[1], 0, 3 * sizeof j->out[1]);
+    good = *j;
+    j->params = NULL;
+    declines(qrt_cpu_ulq_fwd, j, QRT_ERR_NULL);
+    *j = good;
+    j->out[0].dtype = QRT_T_I32;
+    declines(qrt_cpu_ulq_fwd, j, QRT_ERR_UNSUPPORTED);
+    *j = good;
+    ((float *)a_bench.in[1])[0] = INFINITY;
+    declines(qrt_cpu_ulq_fwd, j, QRT_ERR_NOT_FINITE);
+    ((float *)a_bench.in[1])[0] = 1;
+    j->bits = 1;
+    declines(qrt_cpu_ulq_fwd, j, QRT_ERR_RANGE);
+
+    memset(&grad, 0, sizeof grad);
+    grad.size = sizeof grad;
+    grad.outer = grad.channels = 1;
+    grad.inner = N;
+    grad.rule = QRT_RULE_CANN;
+    grad.in[0] = (struct qrt_off_in){a_bench.in[0], N, QRT_T_F32, {0}};
+    grad.in[1] = (struct qrt_off_in){a_bench.in[1], N, QRT_T_BOOL8, {0}};
+    grad.in[2] = (struct qrt_off_in){a_bench.in[2], N, QRT_T_F32, {0}};
+    grad.out[0] =
+        (struct qrt_off_out){a_bench.out[0] + GUARD, 1, QRT_T_F32, {0}};
+    good = grad;
+    grad.out[0].ptr = NULL;
+    declines(qrt_cpu_ulq_grad_max_f32, &grad, QRT_ERR_NULL);
+    declines(qrt_cpu_ulq_grad_min_f32, &grad, QRT_ERR_NULL);
+    grad = good;
+    grad.rule = QRT_RULE_FIXED;
+    declines(qrt_cpu_ulq_grad_max_f32, &grad, QRT_ERR_UNSUPPORTED);
+    declines(qrt_cpu_ulq_grad_min_f32, &grad, QRT_ERR_UNSUPPORTED);
+    grad = good;
+    grad.in[1].dtype = QRT_T_F32; /* no mask */
+    declines(qrt_cpu_ulq_grad_max_f32, &grad, QRT_ERR_SIZE);
+    declines(qrt_cpu_ulq_grad_min_f32, &grad, QRT_ERR_SIZE);
+    grad = good;
+    grad.out[0].count = N; /* of x: one per element */
+    grad.in[2].dtype = QRT_T_BOOL8;
+    grad.out[0].dtype = QRT_T_I32;
+    declines(qrt_cpu_ulq_grad_x, &grad, QRT_ERR_UNSUPPORTED);
+    grad.in[0].count = 1;
+    declines(qrt_cpu_ulq_grad_x, &grad, QRT_ERR_SIZE);
+}
+
+static void arq_entry_refuses(void **state)
+{
+    static struct qrt_off_arq arq = {1};
+    struct qrt_off_job *j = &a_bench.job, good;
+
+    (void)state;
+    start_job(&a_bench, QRT_JOB_ARQ, QRT_RULE_AMCT, 1, 3, 4);
+    memset(input(&a_bench, 0, QRT_T_F32, 12), 0, 48);
+    output(&a_bench, 0, QRT_T_F32, 12);
+    output(&a_bench, 1, QRT_T_F32, 3);
+    output(&a_bench, 2, QRT_T_I32, 3);
+    j->params = &arq;
+    j->params_size = sizeof arq;
+    good = *j;
+    j->params = NULL;
+    declines(qrt_cpu_arq_f32, j, QRT_ERR_NULL);
+    *j = good;
+    j->rule = QRT_RULE_CANN;
+    declines(qrt_cpu_arq_f32, j, QRT_ERR_UNSUPPORTED);
+    *j = good;
+    j->out[1].count = 1; /* a step per channel */
+    declines(qrt_cpu_arq_f32, j, QRT_ERR_SIZE);
+    *j = good;
+    j->out[2].dtype = QRT_T_F32;
+    declines(qrt_cpu_arq_f32, j, QRT_ERR_SIZE);
+    *j = good;
+    j->channels = 1U << 31; /* a product that fits nothing */
+    declines(qrt_cpu_arq_f32, j, QRT_ERR_SIZE);
+}
+
+static void ifmr_entries_refuse(void **state)
+{
+    struct qrt_off_job *j = &a_bench.job, good;
+
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        int32_t expected = QRT_ERR_UNSUPPORTED;
+
+        ifmr_job(&a_bench, QRT_RULE_FIXED, 100);
+        switch (i) {
+        case 0:
+            j->out[1].ptr = NULL;
+            expected = QRT_ERR_NULL;
+            break;
+        case 1:
+            j->params = NULL;
+            expected = QRT_ERR_NULL;
+            break;
+        case 2:
+            j->params_size--;
+            break;
+        case 3:
+            j->rule = QRT_RULE_MODULE;
+            break;
+        case 4:
+            j->in[0].count = 99;
+            expected = QRT_ERR_SIZE;
+            break;
+        case 5:
+            j->out[0].count = 2;
+            expected = QRT_ERR_SIZE;
+            break;
+        case 6:
+            a_bench.ifmr.scratch = (uint8_t *)a_bench.ifmr.scratch + 4;
+            expected = QRT_ERR_RANGE;
+            break;
+        default:
+            a_bench.ifmr.scratch_size = 8;
+            expected = QRT_ERR_SIZE;
+            break;
+        }
+        declines(qrt_cpu_ifmr, j, expected);
+        if (i != 3) {
+            j->rule = QRT_RULE_AMCT;
+        }
+        declines(qrt_cpu_ifmr_f32, j, i == 7 ? QRT_ERR_SCRATCH : expected);
+    }
+    ifmr_job(&a_bench, QRT_RULE_FIXED, 100);
+    good = *j;
+    j->in[0].dtype = QRT_T_I8; /* codes are not calibrated */
+    declines(qrt_cpu_ifmr, j, QRT_ERR_UNSUPPORTED);
+    *j = good;
+    a_bench.ifmr.ratio_count = 0;
+    declines(qrt_cpu_ifmr, j, QRT_ERR_RANGE);
+    ifmr_job(&a_bench, QRT_RULE_CANN, 100);
+    j->in[1].count = 1;
+    declines(qrt_cpu_ifmr_f32, j, QRT_ERR_SIZE);
+    j->in[1].count = 2;
+    j->in[2].dtype = QRT_T_F32;
+    declines(qrt_cpu_ifmr_f32, j, QRT_ERR_SIZE);
+}
+
+/* Samples of 16 bits, of 32 bits and in Q16.16 that mean the same numbers. */
+static void ifmr_jobs_on_integers_agree(void **state)
+{
+    enum { N = 400 };
+    static int16_t x16[N];
+    static int32_t x32[N], q16[N];
+    static float x[N];
+    static const uint8_t types[] = {QRT_T_F32, QRT_T_I16, QRT_T_I32,
+                                    QRT_T_Q16_16};
+    const void *const samples[] = {x, x16, x32, q16};
+    struct qrt_off_job *j = &a_bench.job;
+    uint32_t scale = 0;
+    int32_t offset = 0;
+
+    (void)state;
+    for (int i = 0; i < N; i++) {
+        x16[i] = (int16_t)(i * 7919 % 1201 - 500);
+        x32[i] = x16[i];
+        q16[i] = x16[i] * 256;
+        x[i] = (float)x16[i] / 256;
+    }
+    for (int i = 0; i < 4; i++) {
+        ifmr_job(&a_bench, QRT_RULE_FIXED, N);
+        j->in[0].ptr = samples[i];
+        j->in[0].dtype = types[i];
+        a_bench.ifmr.frac = 8; /* Q16.16 has its own */
+        assert_int_equal(qrt_cpu_ifmr(j), QRT_OK);
+        if (i == 0) {
+            scale = *(uint32_t *)j->out[0].ptr;
+            offset = *(int32_t *)j->out[1].ptr;
+            assert_true(scale != 0x5A5A5A5A && offset != 0x5A5A5A5A);
+        }
+        assert_int_equal(*(uint32_t *)j->out[0].ptr, scale);
+        assert_int_equal(*(int32_t *)j->out[1].ptr, offset);
+    }
+}
+
 /* ---------------------------------------------------------------- threads */
 
 struct worker {
@@ -1400,6 +1724,13 @@ int main(void)
         cmocka_unit_test(other_ulq_forwards_equal_their_kernels),
         cmocka_unit_test(arq_and_ifmr_jobs_equal_their_kernels),
         cmocka_unit_test(entries_refuse_what_they_cannot_do),
+        cmocka_unit_test(dequant_entries_refuse),
+        cmocka_unit_test(requant_entry_refuses),
+        cmocka_unit_test(accumulators_become_wide_codes),
+        cmocka_unit_test(ulq_entries_refuse),
+        cmocka_unit_test(arq_entry_refuses),
+        cmocka_unit_test(ifmr_entries_refuse),
+        cmocka_unit_test(ifmr_jobs_on_integers_agree),
         cmocka_unit_test(two_objects_on_two_threads),
         cmocka_unit_test(one_object_on_many_threads_in_turn),
     };
