@@ -196,6 +196,9 @@ bench: ## time the float kernels against obvious loops and the memory, text agai
 	@sh tests/bench/bench_json.sh "$(CC)" $(BUILD)
 	@sh tests/bench/bench.sh "$(CC)" $(BUILD)
 
+coverage: ## tell which lines of gen/, grammar/ and runtime/ the tests reach (docs/deep.md)
+	@QC_SHARED=$(abspath $(QC_SHARED)) sh tests/deep/coverage.sh $(BUILD) $(TEST_SRC) $(TEST_SH)
+
 frama-c: ## analyse and prove the roundings with Frama-C (docs/deep.md)
 	@sh tests/proof/run.sh $(BUILD)/frama-c
 
@@ -253,6 +256,6 @@ clean: ## remove everything that was built
 help: ## print this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
 
-.PHONY: always all runtime tests check bench size frama-c demo formats deps deps-check deps-all deps-look install clean help
+.PHONY: always all runtime tests check bench coverage size frama-c demo formats deps deps-check deps-all deps-look install clean help
 
 -include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*.d $(BUILD)/tests/*.d $(TARGET_BUILD)/obj/*/*.d)
