@@ -238,6 +238,45 @@ static void bad_arguments_leave_the_output_alone(void **state)
     assert_int_equal(y[1], 9);
 }
 
+static void types_known_at_run_time_are_the_named_functions(void **state)
+{
+    static const struct qrt_real r = {1431655765, -1}; /* a third */
+    static const int8_t x[4] = {1, -128, 127, 0};
+    static const int32_t zero = -5, plus = 5;
+    const struct qrt_dequantize d = {&r, &zero, 12};
+    const struct qrt_antiquantize a = {&r, &plus, 12, true};
+    const struct qrt_shape shape = {1, 1, 4, 0};
+    uint32_t bits[4], y[4];
+    int32_t fixed[4], z[4];
+
+    (void)state;
+    assert_int_equal(qrt_dequantize_s8_bits(x, &shape, &d, bits), QRT_OK);
+    assert_int_equal(qrt_dequantize_any(QRT_S8, x, &shape, &d, QRT_BITS, y),
+                     QRT_OK);
+    assert_memory_equal(y, bits, sizeof y);
+    assert_int_equal(qrt_dequantize_s8_s32(x, &shape, &d, fixed), QRT_OK);
+    assert_int_equal(qrt_dequantize_any(QRT_S8, x, &shape, &d, QRT_S32, z),
+                     QRT_OK);
+    assert_memory_equal(z, fixed, sizeof z);
+    assert_int_equal(qrt_antiquantize_s8_bits(x, &shape, &a, bits), QRT_OK);
+    assert_int_equal(qrt_antiquantize_any(QRT_S8, x, &shape, &a, QRT_BITS, y),
+                     QRT_OK);
+    assert_memory_equal(y, bits, sizeof y);
+    assert_int_equal(qrt_antiquantize_s8_s32(x, &shape, &a, fixed), QRT_OK);
+    assert_int_equal(qrt_antiquantize_any(QRT_S8, x, &shape, &a, QRT_S32, z),
+                     QRT_OK);
+    assert_memory_equal(z, fixed, sizeof z);
+    assert_int_equal(qrt_antiquantize_any(QRT_S8, x, &shape, &a, QRT_S8, z),
+                     QRT_ERR_RANGE);
+    assert_int_equal(qrt_dequantize_any(QRT_S8, x, &shape, NULL, QRT_BITS, y),
+                     QRT_ERR_NULL);
+    assert_int_equal(qrt_antiquantize_any(QRT_S8, x, &shape, NULL, QRT_BITS, y),
+                     QRT_ERR_NULL);
+    assert_int_equal(qrt_antiquantize_any(QRT_S32, z, &shape, &a, QRT_BITS, y),
+                     QRT_ERR_RANGE);
+    assert_memory_equal(y, bits, sizeof y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +285,7 @@ int main(void)
         cmocka_unit_test(every_code_of_every_type),
         cmocka_unit_test(channels_have_their_own_zero_points),
         cmocka_unit_test(antiquantize_undoes_with_the_negated_zero_point),
+        cmocka_unit_test(types_known_at_run_time_are_the_named_functions),
         cmocka_unit_test(bad_arguments_leave_the_output_alone),
     };
 

@@ -193,6 +193,24 @@ static void bad_arguments_change_nothing(void **state)
     assert_int_equal(qrt_join_add_s32(&join, 0, acc, &shape, sum),
                      QRT_ERR_RANGE);
     terms[0].zero_point = 0;
+    assert_int_equal(qrt_join_add_s32(&join, 0, acc, NULL, sum), QRT_ERR_NULL);
+    assert_int_equal(qrt_join_mean(NULL, acc, 1, 2, sum), QRT_ERR_NULL);
+    assert_int_equal(qrt_join_mean(&join, NULL, 1, 2, sum), QRT_ERR_NULL);
+    assert_int_equal(qrt_join_mean(&join, acc, 1, 2, NULL), QRT_ERR_NULL);
+    assert_int_equal(qrt_join_finish_s8(NULL, acc, 2, out), QRT_ERR_NULL);
+    assert_int_equal(qrt_join_finish_s8(&join, NULL, 2, out), QRT_ERR_NULL);
+    assert_int_equal(qrt_join_finish_s8(&join, acc, 2, NULL), QRT_ERR_NULL);
+    join.frac = 17;
+    assert_int_equal(qrt_join_finish_s8(&join, acc, 2, out), QRT_ERR_RANGE);
+    join.frac = 16;
+    join.table = out; /* by int8 codes only */
+    assert_int_equal(qrt_join_finish_any(&join, acc, 2, QRT_S16, sum),
+                     QRT_ERR_RANGE);
+    join.table = NULL;
+    join.low = 1;
+    join.high = 0;
+    assert_int_equal(qrt_join_mean(&join, acc, 1, 2, sum), QRT_ERR_RANGE);
+    join.low = INT32_MIN;
     join.kind = QRT_JOIN_EDGE;
     assert_int_equal(qrt_join_add_s32(&join, 0, acc, &shape, sum),
                      QRT_ERR_RANGE);

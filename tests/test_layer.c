@@ -73,6 +73,7 @@ static void a_broken_index_is_found(void **state)
 {
     static const uint16_t swapped[] = {2, 4, 0, 1, 3},
                           beyond[] = {2, 0, 4, 1, 5}, twice[] = {2, 0, 0, 1, 3};
+    static const struct qrt_layer nameless[5];
     struct qrt_tables t = table();
 
     (void)state;
@@ -82,6 +83,10 @@ static void a_broken_index_is_found(void **state)
     assert_int_equal(qrt_tables_check(&t, 0), QRT_ERR_RANGE);
     t.by_name = twice;
     assert_int_equal(qrt_tables_check(&t, 0), QRT_ERR_RANGE);
+    t.by_name = by_name;
+    t.layers = nameless;
+    assert_int_equal(qrt_tables_check(&t, 0), QRT_ERR_NULL);
+    t.layers = layers;
     t.by_name = NULL;
     assert_int_equal(qrt_tables_check(&t, 0), QRT_ERR_NULL);
     t.layer_count = 0;

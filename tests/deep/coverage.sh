@@ -26,8 +26,11 @@ case " $* " in
 esac
 END
 chmod +x "$dir/bin/gcc"
+# For every make below, so that none builds the objects again.
 export BUILD="$dir" QUANTC="$dir/quantc" CC="$dir/bin/gcc" QC_SHARED
-make -s BUILD="$dir" CC="$CC" CFLAGS="-O0 -g" F32_CFLAGS="-O0 -ffp-contract=off" all tests
+export CFLAGS="-O0 -g" F32_CFLAGS="-O0 -ffp-contract=off" LDFLAGS=
+export TARGET_CC="$CC" TARGET_CFLAGS="$CFLAGS" MAKEFLAGS=
+make -s BUILD="$dir" all tests
 
 # Left out: what measures instructions and bytes, which gcov changes; what is
 # about other machines, compilers, documents or projects and runs nothing that
