@@ -1,5 +1,6 @@
 /* Constants of an ONNX model: where the elements are, as a slice of the model
  * file or of an external data file. */
+#include "npy.h"
 #include "onnx.h"
 
 #include "schema_tables.h"
@@ -431,6 +432,9 @@ bool onnx_scalar(struct onnx *o, struct onnx_value *v, uint32_t *bits)
     switch (t->elem) {
     case QC_ELEM_F32:
         *bits = (uint32_t)load(t->data.ptr, 4);
+        return true;
+    case QC_ELEM_F16:
+        *bits = qc_f32_of_f16((uint16_t)load(t->data.ptr, 2));
         return true;
     case QC_ELEM_F64:
         u = load(t->data.ptr, 8);

@@ -542,6 +542,32 @@ static void edges_pass_what_keeps_the_scale(void **state)
     assert_edge(m, "n22", "pool_to", false, 0);
 }
 
+static void a_limit_is_a_constant_of_any_form(void **state)
+{
+    static const char *const known[] = {"first", "f64",  "f16",  "i32",
+                                        "int",   "ints", "float"};
+    static const char *const unknown[] = {"float", "two", "floats"};
+    struct qc_model *m = small("constants.onnx");
+    size_t i;
+
+    (void)state;
+    for (i = 0; i + 1 < sizeof(known) / sizeof(known[0]); i++)
+        assert_edge(m, known[i], known[i + 1], true, 0x40c00000);
+    for (i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+        assert_true(layer(m, unknown[i])->output_escapes);
+        assert_int_equal(layer(m, unknown[i])->edge_count, 0);
+    }
+}
+
+static void an_axis_is_a_constant_of_any_form(void **state)
+{
+    struct qc_model *m = small("constants.onnx");
+
+    (void)state;
+    assert_refused(m, "axis0", "its input has no batch axis");
+    assert_refused(m, "axis2", NULL);
+}
+
 static void what_changes_the_scale_ends_an_edge(void **state)
 {
     static const char *const names[] = {
@@ -798,6 +824,8 @@ int main(void)
         TEST(batch_norm_must_be_the_only_consumer),
         TEST(producer_is_what_makes_the_input),
         TEST(edges_pass_what_keeps_the_scale),
+        TEST(a_limit_is_a_constant_of_any_form),
+        TEST(an_axis_is_a_constant_of_any_form),
         TEST(what_changes_the_scale_ends_an_edge),
         TEST(names_follow_the_rules_in_order),
         TEST(an_alias_of_two_layers_is_refused),

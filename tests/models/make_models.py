@@ -38,7 +38,7 @@ def f32(field, v):
 
 # ---- ONNX ----
 
-FLOAT, INT64, FLOAT16, DOUBLE = 1, 7, 10, 11
+FLOAT, INT32, INT64, BOOL, FLOAT16, DOUBLE = 1, 6, 7, 9, 10, 11
 
 
 def tensor(name, dims, values=None, type=FLOAT, data=None):
@@ -51,7 +51,7 @@ def tensor(name, dims, values=None, type=FLOAT, data=None):
         count *= d
     if values is None:
         values = [0.25 * (i % 7 - 3) for i in range(count)]
-    form = {FLOAT: "f", INT64: "q", FLOAT16: "e", DOUBLE: "d"}[type]
+    form = {FLOAT: "f", INT32: "i", INT64: "q", FLOAT16: "e", DOUBLE: "d"}[type]
     return out + raw(9, struct.pack("<%d%s" % (len(values), form), *values))
 
 
@@ -391,6 +391,47 @@ def edges():
     save("edges.onnx", g)
 
 
+def constants():
+    """A limit of 6 in every form a constant has, and axes in two forms."""
+    g = new()
+    g.init("zero", [], [0.0])
+    limits = {
+        "f64": lambda: g.init("l_f64", [], [6], type=DOUBLE),
+        "f16": lambda: g.init("l_f16", [], [6], type=FLOAT16),
+        "i32": lambda: cast(g.init("l_i32", [], [6], type=INT32)),
+        "int": lambda: cast(constant("l_int", value_int=6)),
+        "ints": lambda: cast(constant("l_ints", value_ints=[6])),
+        "float": lambda: constant("l_float", value_float=6.0),
+        # no limit that can be known
+        "two": lambda: cast(constant("l_two", value_ints=[6, 6])),
+        "floats": lambda: constant("l_floats", value_floats=b""),
+        "bool": lambda: cast(g.init("l_bool", [], data=raw(9, b"\1"),
+                                    type=BOOL)),
+    }
+
+    def constant(name, **how):
+        return g.node("Constant", [], [name], name, **how)
+
+    def cast(name):
+        return g.node("Cast", [name], [name + "_f"], name + "_cast", to=1)
+
+    def conv(name, data):
+        w = g.init(name + ".weight", [2, 2, 1, 1])
+        return g.node("Conv", [data, w], [name + "_y"], name)
+
+    y = conv("first", "x")
+    for name, make in limits.items():
+        c = g.node("Clip", [y, "zero", make()], ["clip_" + name], "c_" + name)
+        y = conv(name, c)
+    # axis 0 before a convolution, axis 2, and one nobody knows
+    for name, axes in ("axis0", [0]), ("axis2", [2]):
+        a = constant(name + "_axes", value_ints=axes)
+        u = g.node("Unsqueeze", [y, a], [name + "_u"], name + "_unsqueeze")
+        g.output(conv(name, u))
+    g.output(y)
+    save("constants.onnx", g)
+
+
 # ---- names ----
 
 
@@ -502,5 +543,5 @@ def batch():
 
 
 for make in (weights, shared, forms, external, refused, branches, around, edges,
-             names, faults, empty, batch):
+             constants, names, faults, empty, batch):
     make()
