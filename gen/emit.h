@@ -42,9 +42,12 @@ void qc_emit_selftest(struct qc_out *o, const struct qc_tables *t, bool words);
 
 /* ---- emit_image.c ---- */
 
+struct qc_image_weights; /* emit_weights.h */
+
 /* The deployment image of runtime/qrt_image.h. False (reported) when it would
  * be too large. */
-bool qc_emit_image(struct qc_out *o, const struct qc_tables *t, bool words);
+bool qc_emit_image(struct qc_out *o, const struct qc_tables *t, bool words,
+                   const struct qc_image_weights *weights);
 
 /* ---- show.c ---- */
 

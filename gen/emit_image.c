@@ -1,6 +1,8 @@
 /* The deployment image: the same tables as bytes, little endian on every
  * host. runtime/image_format.h names the offsets, docs/images.md explains
  * them. */
+#include "emit_weights.h"
+
 #include "emit.h"
 #include "origin.h"
 
@@ -172,21 +174,107 @@ static uint32_t add_factors(struct qc_out *o, const struct qc_low_factors *f,
     return at;
 }
 
-static uint32_t add_edge(struct qc_out *o, const struct qc_low_row *r)
+static uint32_t add_edge(struct qc_out *o, const struct qc_low_edge *e,
+                         size_t count)
 {
     uint32_t at = add(o, IMG_EDGE_SIZE);
 
-    put32(o, at + IMG_E_REQUANT,
-          add_reals(o, r->edge->requant, r->factors->count));
-    put32(o, at + IMG_E_ZERO, (uint32_t)r->edge->zero_point);
-    put32(o, at + IMG_E_MIN, (uint32_t)r->edge->code_min);
-    put32(o, at + IMG_E_MAX, (uint32_t)r->edge->code_max);
-    put32(o, at + IMG_E_NEXT, (uint32_t)r->edge->next);
+    put32(o, at + IMG_E_REQUANT, add_reals(o, e->requant, count));
+    put32(o, at + IMG_E_ZERO, (uint32_t)e->zero_point);
+    put32(o, at + IMG_E_MIN, (uint32_t)e->code_min);
+    put32(o, at + IMG_E_MAX, (uint32_t)e->code_max);
+    put32(o, at + IMG_E_NEXT, (uint32_t)e->next);
     return at;
 }
 
-static void put_layer(struct qc_out *o, size_t at, const struct qc_low_row *r,
-                      const struct qc_map *entries, bool words)
+static void put_term(struct qc_out *o, size_t at, const struct qc_low_term *t)
+{
+    if (t->scale) {
+        put32(o, at + IMG_T_SCALE, add_reals(o, t->scale, t->scale_count));
+        put32(o, at + IMG_T_COUNT, (uint32_t)t->scale_count);
+    }
+    put32(o, at + IMG_T_LAYER, (uint32_t)t->layer);
+    put32(o, at + IMG_T_ZERO, (uint32_t)t->zero_point);
+    put32(o, at + IMG_T_LOW, (uint32_t)t->low);
+    put32(o, at + IMG_T_HIGH, (uint32_t)t->high);
+    put32(o, at + IMG_T_CODE, t->is_code);
+}
+
+static uint32_t add_bytes(struct qc_out *o, const void *bytes, size_t n)
+{
+    uint32_t at = add(o, n);
+
+    memcpy(o->text + at, bytes, n);
+    return at;
+}
+
+static uint32_t add_join(struct qc_out *o, const struct qc_tables *t,
+                         const struct qc_low_join *j)
+{
+    uint32_t at = add(o, IMG_JOIN_SIZE);
+    uint32_t terms = add(o, j->term_count * IMG_TERM_SIZE);
+    size_t i;
+
+    put8(o, at + IMG_J_KIND, j->kind);
+    put8(o, at + IMG_J_FRAC, j->frac);
+    put8(o, at + IMG_J_MEAN, j->mean);
+    put8(o, at + IMG_J_COUNT, (uint32_t)j->term_count);
+    put32(o, at + IMG_J_TERMS, terms);
+    for (i = 0; i < j->term_count; i++)
+        put_term(o, terms + i * IMG_TERM_SIZE, &j->terms[i]);
+    if (j->own_edge)
+        put32(o, at + IMG_J_EDGE,
+              add_edge(o, j->edge, t->rows[j->terms[0].layer].factors->count));
+    if (j->table)
+        put32(o, at + IMG_J_TABLE, add_bytes(o, j->table, IMG_TABLE_SIZE));
+    put32(o, at + IMG_J_LOW, (uint32_t)j->low);
+    put32(o, at + IMG_J_HIGH, (uint32_t)j->high);
+    put32(o, at + IMG_J_ZERO, (uint32_t)j->zero_point);
+    put32(o, at + IMG_J_MIN, (uint32_t)j->code_min);
+    put32(o, at + IMG_J_MAX, (uint32_t)j->code_max);
+    return at;
+}
+
+static uint32_t add_words32(struct qc_out *o, const int32_t *v, size_t n)
+{
+    uint32_t at = add(o, n * 4);
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        put32(o, at + 4 * i, (uint32_t)v[i]);
+    return at;
+}
+
+static void add_weights(struct qc_out *o, size_t layers,
+                        const struct qc_tables *t,
+                        const struct qc_image_weights *all)
+{
+    size_t i;
+
+    for (i = 0; i < all->count; i++) {
+        const struct qc_low_weights *w = &all->at[i];
+        uint32_t at = add(o, IMG_WEIGHTS_SIZE);
+
+        put32(o,
+              layers + (size_t)(w->row - t->rows) * IMG_LAYER_SIZE +
+                  IMG_L_WEIGHTS,
+              at);
+        put32(o, at + IMG_W_CODES,
+              add_bytes(o, w->packed ? (void *)w->packed : (void *)w->codes,
+                        w->bytes));
+        put32(o, at + IMG_W_BYTES, (uint32_t)w->bytes);
+        put32(o, at + IMG_W_CHANNELS, (uint32_t)w->channels);
+        put32(o, at + IMG_W_BIAS, add_words32(o, w->bias, w->channels));
+        put32(o, at + IMG_W_BIAS_ZP, add_words32(o, w->bias_zp, w->channels));
+        put8(o, at + IMG_W_PAIRS, w->packed != NULL);
+        put8(o, at + IMG_W_LAYOUT,
+             all->layout == QC_LAYOUT_CMSIS ? QRT_IMAGE_CMSIS : QRT_IMAGE_ONNX);
+    }
+}
+
+static void put_layer(struct qc_out *o, size_t at, const struct qc_tables *t,
+                      const struct qc_low_row *r, const struct qc_map *entries,
+                      bool words)
 {
     const struct qc_layer *l = r->row->layer;
     uint32_t name = (uint32_t)o->size;
@@ -210,7 +298,9 @@ static void put_layer(struct qc_out *o, size_t at, const struct qc_low_row *r,
     if (r->factors)
         put32(o, at + IMG_L_FACTORS, add_factors(o, r->factors, words));
     if (r->edge)
-        put32(o, at + IMG_L_EDGE, add_edge(o, r));
+        put32(o, at + IMG_L_EDGE, add_edge(o, r->edge, r->factors->count));
+    if (r->join)
+        put32(o, at + IMG_L_JOIN, add_join(o, t, r->join));
 }
 
 static void put_header(struct qc_out *o, const struct qc_tables *t)
@@ -232,12 +322,14 @@ static void put_header(struct qc_out *o, const struct qc_tables *t)
     put32(o, IMG_H_CONFIG, qc_file_crc32(p->config));
     put32(o, IMG_H_MODEL, qc_file_crc32(p->model->file));
     put32(o, IMG_H_RECORD, qc_file_crc32(p->record));
+    put32(o, IMG_H_OPTIONS, qc_file_crc32(p->options));
     put32(o, IMG_H_TOOL, major << 16 | minor << 8 | patch);
     put32(o, IMG_H_COUNT, (uint32_t)t->count);
     put32(o, IMG_H_BATCH, (uint32_t)p->batch_num.i);
 }
 
-bool qc_emit_image(struct qc_out *o, const struct qc_tables *t, bool words)
+bool qc_emit_image(struct qc_out *o, const struct qc_tables *t, bool words,
+                   const struct qc_image_weights *weights)
 {
     struct qc_map entries = {0};
     uint32_t layers, by_name;
@@ -255,7 +347,9 @@ bool qc_emit_image(struct qc_out *o, const struct qc_tables *t, bool words)
         store(o, by_name + 2 * i, t->by_name[i], 2);
     add_recipes(o, t, &entries);
     for (i = 0; i < t->count; i++)
-        put_layer(o, layers + i * IMG_LAYER_SIZE, &t->rows[i], &entries, words);
+        put_layer(o, layers + i * IMG_LAYER_SIZE, t, &t->rows[i], &entries,
+                  words);
+    add_weights(o, layers, t, weights);
     add(o, 0);
     if (o->size > INT32_MAX) {
         qc_report(o->qc, QC_LIM_LAYERS,

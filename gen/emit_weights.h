@@ -32,6 +32,13 @@ struct qc_low_weights {
     bool has_bias, folded;
 };
 
+/* What an image takes. */
+struct qc_image_weights {
+    const struct qc_low_weights *at;
+    size_t count; /* 0: none                                       */
+    enum qc_weight_layout layout;
+};
+
 /* All enabled, calibrated layers with constant weights. False after an error:
  * a bias or an accumulator that does not fit int32 names layer and channel. */
 bool qc_lower_weights(struct qc *qc, const struct qc_tables *t,

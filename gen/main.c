@@ -120,6 +120,12 @@ static const char *file_path(struct run *r, const struct qc_tables *t,
     return in_folder(r, qc_format(r->qc, "%s_%s", t->prefix, suffix).ptr);
 }
 
+static enum qc_weight_layout layout_of(const struct run *r)
+{
+    return r->o->layout && r->o->layout[0] == 'c' ? QC_LAYOUT_CMSIS
+                                                  : QC_LAYOUT_ONNX;
+}
+
 /* Adds the files of --weights to outs; false after an error. */
 static bool add_weights(struct run *r, const struct qc_tables *t,
                         struct qc_out **outs, size_t *n)
@@ -129,12 +135,10 @@ static bool add_weights(struct run *r, const struct qc_tables *t,
                                : *word == 's' ? QC_FORM_STRING
                                : *word == 'i' ? QC_FORM_INCBIN
                                               : QC_FORM_AUTO;
-    bool cmsis = r->o->layout && r->o->layout[0] == 'c';
     struct qc_low_weights *w;
     size_t count;
 
-    if (!qc_lower_weights(r->qc, t, cmsis ? QC_LAYOUT_CMSIS : QC_LAYOUT_ONNX,
-                          &w, &count))
+    if (!qc_lower_weights(r->qc, t, layout_of(r), &w, &count))
         return false;
     outs[*n] = qc_out_new(r->qc, file_path(r, t, "weights.h"));
     qc_emit_weights_header(outs[(*n)++], t, w, count);
@@ -235,8 +239,22 @@ static void compile(struct run *r)
     write_tables(r, t);
 }
 
+static bool lowered_weights(struct run *r, const struct qc_tables *t,
+                            struct qc_image_weights *out)
+{
+    struct qc_low_weights *w = NULL;
+
+    out->layout = layout_of(r);
+    if (r->o->weights &&
+        !qc_lower_weights(r->qc, t, out->layout, &w, &out->count))
+        return false;
+    out->at = w;
+    return true;
+}
+
 static void image(struct run *r)
 {
+    struct qc_image_weights w = {0};
     struct qc_tables *t;
     struct qc_out *outs[2];
     size_t n = 1;
@@ -247,7 +265,8 @@ static void image(struct run *r)
     }
     t = lowered(r, "image");
     outs[0] = qc_out_new(r->qc, r->o->out);
-    if (!t || !qc_emit_image(outs[0], t, !r->o->no_words))
+    if (!t || !lowered_weights(r, t, &w) ||
+        !qc_emit_image(outs[0], t, !r->o->no_words, &w))
         return;
     add_sbom(r, "quant_image", outs, &n);
     qc_commit(outs, n);

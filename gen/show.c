@@ -143,6 +143,7 @@ bool qc_show_image(struct qc_out *o, const char *path)
     show_origin(o, "config", im.config_crc32);
     show_origin(o, "model", im.model_crc32);
     show_origin(o, "record", im.record_crc32);
+    show_origin(o, "options", im.options_crc32);
     for (i = 0; i < im.layer_count; i++) {
         size_t need = qrt_image_layer_scratch(&im, i);
         void *buffer = qc_alloc(qc, need + 8);

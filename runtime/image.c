@@ -1,48 +1,5 @@
-/* Deployment images: checked once, then served without copying. */
-#include "qrt_image.h"
-
-#include "image_format.h"
-
-static uint32_t load32(const uint8_t *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-           (uint32_t)p[3] << 24;
-}
-
-static uint32_t load16(const uint8_t *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8;
-}
-
-static uint64_t load64(const uint8_t *p)
-{
-    return (uint64_t)load32(p) | (uint64_t)load32(p + 4) << 32;
-}
-
-/* Two's complement without an implementation-defined conversion. */
-static int32_t signed32(const uint8_t *p)
-{
-    uint32_t u = load32(p);
-
-    return u <= INT32_MAX ? (int32_t)u
-                          : (int32_t)(u - (uint32_t)INT32_MAX - 1u) + INT32_MIN;
-}
-
-static struct qrt_real real_at(const uint8_t *p)
-{
-    struct qrt_real r;
-
-    r.m = signed32(p);
-    r.e = signed32(p + 4);
-    return r;
-}
-
-static bool little_endian(void)
-{
-    static const uint16_t one = 1;
-
-    return *(const uint8_t *)&one == 1;
-}
+/* Deployment images: all of one is checked once. image_view.c serves it. */
+#include "image_read.h"
 
 /* The CRC-32 of zip, half a byte at a time. */
 static uint32_t crc32_of(const uint8_t *p, uint32_t n)
@@ -94,7 +51,7 @@ static bool reals_ok(struct checker *c, uint32_t at, uint32_t count)
     if (!claim(c, at, count, 8))
         return false;
     for (i = 0; i < count; i++)
-        if (!real_ok(real_at(c->im->base + at + 8 * i)))
+        if (!real_ok(img_real_at(c->im->base + at + 8 * i)))
             return false;
     return true;
 }
@@ -118,15 +75,15 @@ static bool ifmr_ok(struct checker *c, uint32_t at)
 
     if (!claim(c, at, 1, IMG_IFMR_SIZE))
         return false;
-    count = load32(p + IMG_I_COUNT);
-    ratios = load32(p + IMG_I_RATIOS);
+    count = img_load32(p + IMG_I_COUNT);
+    ratios = img_load32(p + IMG_I_RATIOS);
     if (count == 0 || count > 65535u || !claim(c, ratios, count, 4))
         return false;
     for (i = 0; i < count; i++)
-        if (!ratio_ok(load32(c->im->base + ratios + 4 * i)))
+        if (!ratio_ok(img_load32(c->im->base + ratios + 4 * i)))
             return false;
-    return percentile_ok(load64(p + IMG_I_MAX_P)) &&
-           percentile_ok(load64(p + IMG_I_MIN_P));
+    return percentile_ok(img_load64(p + IMG_I_MAX_P)) &&
+           percentile_ok(img_load64(p + IMG_I_MIN_P));
 }
 
 static bool hfmg_ok(struct checker *c, uint32_t at)
@@ -135,7 +92,7 @@ static bool hfmg_ok(struct checker *c, uint32_t at)
 
     if (!claim(c, at, 1, IMG_HFMG_SIZE))
         return false;
-    bins = load32(c->im->base + at);
+    bins = img_load32(c->im->base + at);
     return bins == 1024 || bins == 2048 || bins == 4096 || bins == 8192;
 }
 
@@ -144,27 +101,22 @@ static bool ulq_ok(struct checker *c, uint32_t at)
     const uint8_t *p = c->im->base + at;
     struct qrt_real low;
 
-    if (!claim(c, at, 1, IMG_ULQ_SIZE) || load32(p + IMG_U_FIXED) > 1 ||
-        load32(p + IMG_U_CLIP) > 1)
+    if (!claim(c, at, 1, IMG_ULQ_SIZE) || img_load32(p + IMG_U_FIXED) > 1 ||
+        img_load32(p + IMG_U_CLIP) > 1)
         return false;
-    if (!load32(p + IMG_U_CLIP))
+    if (!img_load32(p + IMG_U_CLIP))
         return true;
-    low = real_at(p + IMG_U_MIN);
-    return real_ok(real_at(p + IMG_U_MAX)) && low.m <= -((int32_t)1 << 30) &&
-           low.e >= -148 && low.e <= 128;
-}
-
-static const uint8_t *recipe_at(const struct qrt_image *im, uint32_t entry)
-{
-    return im->base + im->recipes + entry * (uint32_t)IMG_RECIPE_SIZE;
+    low = img_real_at(p + IMG_U_MIN);
+    return real_ok(img_real_at(p + IMG_U_MAX)) &&
+           low.m <= -((int32_t)1 << 30) && low.e >= -148 && low.e <= 128;
 }
 
 static bool recipe_ok(struct checker *c, uint32_t entry)
 {
-    const uint8_t *p = recipe_at(c->im, entry);
-    uint32_t at = load32(p + IMG_R_AT);
+    const uint8_t *p = img_recipe_at(c->im, entry);
+    uint32_t at = img_load32(p + IMG_R_AT);
 
-    switch (load32(p + IMG_R_KIND)) {
+    switch (img_load32(p + IMG_R_KIND)) {
     case IMG_IFMR:
         return ifmr_ok(c, at);
     case IMG_HFMG:
@@ -194,31 +146,130 @@ static bool factors_ok(struct checker *c, uint32_t at, uint32_t channels)
 
     if (!claim(c, at, 1, IMG_FACTORS_SIZE))
         return false;
-    count = load32(p + IMG_F_COUNT);
+    count = img_load32(p + IMG_F_COUNT);
     return count >= 1 && (count == 1 || channels == 0 || count == channels) &&
-           real_ok(real_at(p + IMG_F_SCALE_D)) &&
-           real_ok(real_at(p + IMG_F_RECIP_D)) &&
-           code_ok(signed32(p + IMG_F_OFFSET_D)) &&
-           reals_ok(c, load32(p + IMG_F_SCALE_W), count) &&
-           reals_ok(c, load32(p + IMG_F_DEQUANT), count) &&
-           words_ok(c, load32(p + IMG_F_WORD_D), count) &&
-           words_ok(c, load32(p + IMG_F_WORD_F), count);
+           real_ok(img_real_at(p + IMG_F_SCALE_D)) &&
+           real_ok(img_real_at(p + IMG_F_RECIP_D)) &&
+           code_ok(img_signed32(p + IMG_F_OFFSET_D)) &&
+           reals_ok(c, img_load32(p + IMG_F_SCALE_W), count) &&
+           reals_ok(c, img_load32(p + IMG_F_DEQUANT), count) &&
+           words_ok(c, img_load32(p + IMG_F_WORD_D), count) &&
+           words_ok(c, img_load32(p + IMG_F_WORD_F), count);
+}
+
+/* Zero point and clamp stand one behind the other, in edges and joins. */
+static bool codes_ok(const uint8_t *p)
+{
+    int32_t low = img_signed32(p + 4), high = img_signed32(p + 8);
+
+    return code_ok(img_signed32(p)) && code_ok(low) && code_ok(high) &&
+           low <= high;
 }
 
 static bool edge_ok(struct checker *c, uint32_t at, uint32_t factors)
 {
     const uint8_t *p = c->im->base + at;
-    int32_t low, high;
 
-    if (!factors || !claim(c, at, 1, IMG_EDGE_SIZE))
+    return factors && claim(c, at, 1, IMG_EDGE_SIZE) &&
+           codes_ok(p + IMG_E_ZERO) &&
+           img_load32(p + IMG_E_NEXT) < c->im->layer_count &&
+           reals_ok(c, img_load32(p + IMG_E_REQUANT),
+                    img_load32(c->im->base + factors + IMG_F_COUNT));
+}
+
+/* A part of a sum: numbers of a layer with factors, before this one. */
+static bool term_ok(struct checker *c, const uint8_t *p, uint32_t index)
+{
+    uint32_t from = img_load32(p + IMG_T_LAYER), factors;
+    uint32_t count = img_load32(p + IMG_T_COUNT);
+    uint32_t code = img_load32(p + IMG_T_CODE);
+    int32_t zero = img_signed32(p + IMG_T_ZERO);
+
+    if (from >= index || code > 1)
         return false;
-    low = signed32(p + IMG_E_MIN);
-    high = signed32(p + IMG_E_MAX);
-    return code_ok(low) && code_ok(high) && low <= high &&
-           code_ok(signed32(p + IMG_E_ZERO)) &&
-           load32(p + IMG_E_NEXT) < c->im->layer_count &&
-           reals_ok(c, load32(p + IMG_E_REQUANT),
-                    load32(c->im->base + factors + IMG_F_COUNT));
+    factors = img_load32(img_layer_at(c->im, from) + IMG_L_FACTORS);
+    if (!factors)
+        return false;
+    return (count == 1 || (!code && count == img_load32(c->im->base + factors +
+                                                        IMG_F_COUNT))) &&
+           (code ? code_ok(zero) : zero == 0) &&
+           img_signed32(p + IMG_T_LOW) <= img_signed32(p + IMG_T_HIGH) &&
+           reals_ok(c, img_load32(p + IMG_T_SCALE), count);
+}
+
+static bool sum_ok(struct checker *c, const uint8_t *p, uint32_t index)
+{
+    const uint8_t *term = c->im->base + img_load32(p + IMG_J_TERMS);
+    uint32_t table = img_load32(p + IMG_J_TABLE), i;
+
+    if (p[IMG_J_FRAC] > 16 || p[IMG_J_MEAN] > 1 || img_load32(p + IMG_J_EDGE) ||
+        !codes_ok(p + IMG_J_ZERO) ||
+        img_signed32(p + IMG_J_LOW) > img_signed32(p + IMG_J_HIGH))
+        return false;
+    if (table && (!claim(c, table, 1, IMG_TABLE_SIZE) ||
+                  img_layer_at(c->im, index)[IMG_L_ACT_BITS] != 8 ||
+                  img_signed32(p + IMG_J_MIN) < -128 ||
+                  img_signed32(p + IMG_J_MAX) > 127))
+        return false;
+    for (i = 0; i < p[IMG_J_COUNT]; i++)
+        if (!term_ok(c, term + i * (uint32_t)IMG_TERM_SIZE, index))
+            return false;
+    return true;
+}
+
+/* Codes or the accumulator of one layer, with factors, as they are. The edge
+ * of an accumulator may be the join's own. */
+static bool one_ok(struct checker *c, const uint8_t *p)
+{
+    const uint8_t *term = c->im->base + img_load32(p + IMG_J_TERMS), *from;
+    uint32_t layer = img_load32(term + IMG_T_LAYER), factors;
+    uint32_t edge = img_load32(p + IMG_J_EDGE);
+
+    if (p[IMG_J_COUNT] != 1 || layer >= c->im->layer_count ||
+        img_load32(term + IMG_T_SCALE) || img_load32(term + IMG_T_COUNT) ||
+        img_load32(p + IMG_J_TABLE))
+        return false;
+    from = img_layer_at(c->im, layer);
+    factors = img_load32(from + IMG_L_FACTORS);
+    if (p[IMG_J_KIND] == QRT_JOIN_SAME)
+        return factors && !edge;
+    return edge ? edge_ok(c, edge, factors)
+                : img_load32(from + IMG_L_EDGE) != 0;
+}
+
+/* Joins look at other layers: these have been checked. */
+static bool join_ok(struct checker *c, uint32_t index)
+{
+    const uint8_t *l = img_layer_at(c->im, index);
+    uint32_t at = img_load32(l + IMG_L_JOIN);
+    const uint8_t *p = c->im->base + at;
+
+    if (!at)
+        return true;
+    if (!img_load32(l + IMG_L_FACTORS) || !claim(c, at, 1, IMG_JOIN_SIZE) ||
+        p[IMG_J_COUNT] == 0 ||
+        !claim(c, img_load32(p + IMG_J_TERMS), p[IMG_J_COUNT], IMG_TERM_SIZE))
+        return false;
+    if (p[IMG_J_KIND] == QRT_JOIN_SUM || p[IMG_J_KIND] == QRT_JOIN_CONCAT)
+        return sum_ok(c, p, index);
+    return p[IMG_J_KIND] <= QRT_JOIN_EDGE && one_ok(c, p);
+}
+
+static bool weights_ok(struct checker *c, uint32_t at, const uint8_t *l)
+{
+    const uint8_t *p = c->im->base + at;
+    uint32_t out = img_load32(l + IMG_L_CHANNELS), channels;
+
+    if (!img_load32(l + IMG_L_FACTORS) || !claim(c, at, 1, IMG_WEIGHTS_SIZE))
+        return false;
+    channels = img_load32(p + IMG_W_CHANNELS);
+    return channels >= 1 && (out == 0 || channels == out) &&
+           p[IMG_W_PAIRS] == (l[IMG_L_ARQ_BITS] == 4) &&
+           p[IMG_W_LAYOUT] <= QRT_IMAGE_CMSIS &&
+           claim(c, img_load32(p + IMG_W_CODES), img_load32(p + IMG_W_BYTES),
+                 1) &&
+           claim(c, img_load32(p + IMG_W_BIAS), channels, 4) &&
+           claim(c, img_load32(p + IMG_W_BIAS_ZP), channels, 4);
 }
 
 /* Ends inside the image, and claims its bytes. */
@@ -237,53 +288,33 @@ static bool bits_ok(uint32_t b)
     return b == 4 || b == 6 || b == 7 || b == 8 || b == 16;
 }
 
-static const uint8_t *layer_at(const struct qrt_image *im, uint32_t index)
-{
-    return im->base + im->layers + index * (uint32_t)IMG_LAYER_SIZE;
-}
-
 /* A skipped layer has a name and a type, nothing else. */
 static bool recipes_ok(const struct qrt_image *im, const uint8_t *p)
 {
     if (!p[IMG_L_ENABLED])
-        return !p[IMG_L_ARQ_BITS] && !load32(p + IMG_L_FACTORS) &&
-               !load32(p + IMG_L_EDGE);
+        return !p[IMG_L_ARQ_BITS] && !img_load32(p + IMG_L_FACTORS) &&
+               !img_load32(p + IMG_L_EDGE) && !img_load32(p + IMG_L_JOIN) &&
+               !img_load32(p + IMG_L_WEIGHTS);
     return bits_ok(p[IMG_L_ARQ_BITS]) && bits_ok(p[IMG_L_ACT_BITS]) &&
-           load32(p + IMG_L_ACT) < im->recipe_count;
+           img_load32(p + IMG_L_ACT) < im->recipe_count;
 }
 
 static bool layer_ok(struct checker *c, uint32_t index)
 {
-    const uint8_t *p = layer_at(c->im, index);
-    uint32_t factors = load32(p + IMG_L_FACTORS);
-    uint32_t edge = load32(p + IMG_L_EDGE);
+    const uint8_t *p = img_layer_at(c->im, index);
+    uint32_t factors = img_load32(p + IMG_L_FACTORS);
+    uint32_t edge = img_load32(p + IMG_L_EDGE);
+    uint32_t weights = img_load32(p + IMG_L_WEIGHTS);
 
     return (p[IMG_L_OP] < QRT_OP_KINDS || p[IMG_L_OP] == QRT_OP_UNKNOWN) &&
            p[IMG_L_ENABLED] <= 1 && p[IMG_L_ASYM] <= 1 &&
            p[IMG_L_ARQ_PER] <= 1 && p[IMG_L_ARQ_ALGO] <= QRT_ARQ_ULQ_SCALE &&
            p[IMG_L_RULE] < QRT_RULE_KINDS && p[IMG_L_EXACT] <= QRT_EX_ANY &&
-           recipes_ok(c->im, p) && name_ok(c, load32(p + IMG_L_NAME)) &&
-           (!factors || factors_ok(c, factors, load32(p + IMG_L_CHANNELS))) &&
-           (!edge || edge_ok(c, edge, factors));
-}
-
-static const char *name_of(const struct qrt_image *im, uint32_t index)
-{
-    return (const char *)im->base + load32(layer_at(im, index) + IMG_L_NAME);
-}
-
-static int compare(const char *a, const char *b)
-{
-    while (*a && *a == *b) {
-        a++;
-        b++;
-    }
-    return (int)(uint8_t)*a - (int)(uint8_t)*b;
-}
-
-static uint32_t sorted(const struct qrt_image *im, uint32_t i)
-{
-    return load16(im->base + im->by_name + 2 * i);
+           recipes_ok(c->im, p) && name_ok(c, img_load32(p + IMG_L_NAME)) &&
+           (!factors ||
+            factors_ok(c, factors, img_load32(p + IMG_L_CHANNELS))) &&
+           (!edge || edge_ok(c, edge, factors)) &&
+           (!weights || weights_ok(c, weights, p));
 }
 
 /* Strictly ascending names: the index is then a permutation. */
@@ -292,11 +323,11 @@ static bool index_ok(const struct qrt_image *im)
     uint32_t i;
 
     for (i = 0; i < im->layer_count; i++)
-        if (sorted(im, i) >= im->layer_count)
+        if (img_sorted(im, i) >= im->layer_count)
             return false;
     for (i = 1; i < im->layer_count; i++)
-        if (compare(name_of(im, sorted(im, i - 1)),
-                    name_of(im, sorted(im, i))) >= 0)
+        if (img_compare(img_name(im, img_sorted(im, i - 1)),
+                        img_name(im, img_sorted(im, i))) >= 0)
             return false;
     return true;
 }
@@ -307,15 +338,15 @@ static enum qrt_status check_header(const uint8_t *p, size_t size)
 
     if (size < IMG_HEADER_SIZE)
         return QRT_ERR_SIZE;
-    if (load32(p + IMG_H_MAGIC) != IMG_MAGIC ||
-        load16(p + IMG_H_VERSION) != QRT_IMAGE_VERSION ||
-        load16(p + IMG_H_HEAD) != IMG_HEADER_SIZE)
+    if (img_load32(p + IMG_H_MAGIC) != IMG_MAGIC ||
+        img_load16(p + IMG_H_VERSION) != QRT_IMAGE_VERSION ||
+        img_load16(p + IMG_H_HEAD) != IMG_HEADER_SIZE)
         return QRT_ERR_VERSION;
-    total = load32(p + IMG_H_SIZE);
+    total = img_load32(p + IMG_H_SIZE);
     if (total < IMG_HEADER_SIZE || total > size)
         return QRT_ERR_SIZE;
     if (crc32_of(p + IMG_H_CRC + 4, total - IMG_H_CRC - 4) !=
-        load32(p + IMG_H_CRC))
+        img_load32(p + IMG_H_CRC))
         return QRT_ERR_HASH;
     return QRT_OK;
 }
@@ -323,18 +354,19 @@ static enum qrt_status check_header(const uint8_t *p, size_t size)
 static void read_header(const uint8_t *p, struct qrt_image *im)
 {
     im->base = p;
-    im->size = load32(p + IMG_H_SIZE);
-    im->layer_count = load32(p + IMG_H_COUNT);
-    im->layers = load32(p + IMG_H_LAYERS);
-    im->by_name = load32(p + IMG_H_BY_NAME);
-    im->recipes = load32(p + IMG_H_RECIPES);
-    im->recipe_count = load32(p + IMG_H_RECIPE_N);
-    im->batch_num = load32(p + IMG_H_BATCH);
-    im->tool = load32(p + IMG_H_TOOL);
-    im->hash = load64(p + IMG_H_HASH);
-    im->config_crc32 = load32(p + IMG_H_CONFIG);
-    im->model_crc32 = load32(p + IMG_H_MODEL);
-    im->record_crc32 = load32(p + IMG_H_RECORD);
+    im->size = img_load32(p + IMG_H_SIZE);
+    im->layer_count = img_load32(p + IMG_H_COUNT);
+    im->layers = img_load32(p + IMG_H_LAYERS);
+    im->by_name = img_load32(p + IMG_H_BY_NAME);
+    im->recipes = img_load32(p + IMG_H_RECIPES);
+    im->recipe_count = img_load32(p + IMG_H_RECIPE_N);
+    im->batch_num = img_load32(p + IMG_H_BATCH);
+    im->tool = img_load32(p + IMG_H_TOOL);
+    im->hash = img_load64(p + IMG_H_HASH);
+    im->config_crc32 = img_load32(p + IMG_H_CONFIG);
+    im->model_crc32 = img_load32(p + IMG_H_MODEL);
+    im->record_crc32 = img_load32(p + IMG_H_RECORD);
+    im->options_crc32 = img_load32(p + IMG_H_OPTIONS);
 }
 
 static bool image_ok(const struct qrt_image *im)
@@ -354,6 +386,9 @@ static bool image_ok(const struct qrt_image *im)
             return false;
     for (i = 0; i < im->layer_count; i++)
         if (!layer_ok(&c, i))
+            return false;
+    for (i = 0; i < im->layer_count; i++)
+        if (!join_ok(&c, i))
             return false;
     return index_ok(im);
 }
@@ -387,229 +422,6 @@ enum qrt_status qrt_image_open(const void *image, size_t size,
     out->config_crc32 = im.config_crc32;
     out->model_crc32 = im.model_crc32;
     out->record_crc32 = im.record_crc32;
+    out->options_crc32 = im.options_crc32;
     return QRT_OK;
-}
-
-/* ---- serving ---- */
-
-/* Hands out arrays: in place, or copied into the buffer where the target's
- * byte order is the other one. */
-struct arrays {
-    const struct qrt_image *im;
-    uint8_t *buffer;
-    size_t used;
-};
-
-static const void *words32(struct arrays *a, uint32_t at, uint32_t count)
-{
-    uint32_t *to, i;
-
-    if (little_endian())
-        return a->im->base + at;
-    to = (uint32_t *)(void *)(a->buffer + a->used);
-    for (i = 0; i < count; i++)
-        to[i] = load32(a->im->base + at + 4 * i);
-    a->used += ((size_t)count * 4 + 7) / 8 * 8;
-    return to;
-}
-
-static const struct qrt_real *reals(struct arrays *a, uint32_t at,
-                                    uint32_t count)
-{
-    return words32(a, at, 2 * count);
-}
-
-static const uint64_t *words64(struct arrays *a, uint32_t at, uint32_t count)
-{
-    uint64_t *to;
-    uint32_t i;
-
-    if (!at)
-        return NULL;
-    if (little_endian())
-        return (const uint64_t *)(const void *)(a->im->base + at);
-    to = (uint64_t *)(void *)(a->buffer + a->used);
-    for (i = 0; i < count; i++)
-        to[i] = load64(a->im->base + at + 8 * i);
-    a->used += (size_t)count * 8;
-    return to;
-}
-
-static void serve_recipe(struct arrays *a, uint32_t entry,
-                         struct qrt_image_layer *out)
-{
-    const uint8_t *r = recipe_at(a->im, entry);
-    const uint8_t *p = a->im->base + load32(r + IMG_R_AT);
-    uint32_t kind = load32(r + IMG_R_KIND);
-
-    if (kind == IMG_IFMR) {
-        out->ifmr.max_percentile = load64(p + IMG_I_MAX_P);
-        out->ifmr.min_percentile = load64(p + IMG_I_MIN_P);
-        out->ifmr.ratio_count = load32(p + IMG_I_COUNT);
-        out->ifmr.ratios =
-            words32(a, load32(p + IMG_I_RATIOS), out->ifmr.ratio_count);
-        out->layer.ifmr = &out->ifmr;
-    } else if (kind == IMG_HFMG) {
-        out->hfmg.bins = load32(p);
-        out->layer.hfmg = &out->hfmg;
-    } else if (kind == IMG_ULQ) {
-        out->ulq.fixed_min = p[IMG_U_FIXED] != 0;
-        out->ulq.has_clip = p[IMG_U_CLIP] != 0;
-        out->ulq.clip_max = real_at(p + IMG_U_MAX);
-        out->ulq.clip_min = real_at(p + IMG_U_MIN);
-        out->layer.ulq = &out->ulq;
-    }
-}
-
-static void serve_factors(struct arrays *a, uint32_t at,
-                          struct qrt_image_layer *out)
-{
-    const uint8_t *p = a->im->base + at;
-    struct qrt_factors *f = &out->factors;
-
-    f->scale_d = real_at(p + IMG_F_SCALE_D);
-    f->recip_d = real_at(p + IMG_F_RECIP_D);
-    f->offset_d = signed32(p + IMG_F_OFFSET_D);
-    f->scale_count = load32(p + IMG_F_COUNT);
-    f->scale_w = reals(a, load32(p + IMG_F_SCALE_W), f->scale_count);
-    f->dequant = reals(a, load32(p + IMG_F_DEQUANT), f->scale_count);
-    f->word_dequant = words64(a, load32(p + IMG_F_WORD_D), f->scale_count);
-    f->word_fixpipe = words64(a, load32(p + IMG_F_WORD_F), f->scale_count);
-    out->layer.factors = f;
-}
-
-static void serve_edge(struct arrays *a, uint32_t at,
-                       struct qrt_image_layer *out)
-{
-    const uint8_t *p = a->im->base + at;
-    struct qrt_edge *e = &out->edge;
-
-    e->requant = reals(a, load32(p + IMG_E_REQUANT), out->factors.scale_count);
-    e->zero_point = signed32(p + IMG_E_ZERO);
-    e->code_min = signed32(p + IMG_E_MIN);
-    e->code_max = signed32(p + IMG_E_MAX);
-    e->next = load32(p + IMG_E_NEXT);
-    out->layer.edge = e;
-}
-
-static void serve_head(const struct qrt_image *im, uint32_t index,
-                       struct qrt_image_layer *out)
-{
-    const uint8_t *p = layer_at(im, index);
-    struct qrt_layer *l = &out->layer;
-
-    l->name = name_of(im, index);
-    l->op = p[IMG_L_OP];
-    l->enabled = p[IMG_L_ENABLED];
-    l->act_bits = p[IMG_L_ACT_BITS];
-    l->act_asymmetric = p[IMG_L_ASYM];
-    l->out_channels = load32(p + IMG_L_CHANNELS);
-    l->arq = NULL;
-    l->ifmr = NULL;
-    l->hfmg = NULL;
-    l->ulq = NULL;
-    l->factors = NULL;
-    l->edge = NULL;
-    l->join = NULL; /* not in an image */
-    l->rule = p[IMG_L_RULE];
-    l->exactness = p[IMG_L_EXACT];
-    if (!l->enabled)
-        return;
-    out->arq.bits = p[IMG_L_ARQ_BITS];
-    out->arq.per_channel = p[IMG_L_ARQ_PER];
-    out->arq.algo = p[IMG_L_ARQ_ALGO];
-    out->arq.reserved = 0;
-    l->arq = &out->arq;
-}
-
-static size_t round8(size_t n)
-{
-    return (n + 7) / 8 * 8;
-}
-
-size_t qrt_image_layer_scratch(const struct qrt_image *im, uint32_t index)
-{
-    const uint8_t *p, *f;
-    size_t need = 0, count;
-
-    if (!im || index >= im->layer_count || little_endian())
-        return 0;
-    p = layer_at(im, index);
-    f = recipe_at(im, load32(p + IMG_L_ACT));
-    if (p[IMG_L_ENABLED] && load32(f + IMG_R_KIND) == IMG_IFMR)
-        need += round8((size_t)4 *
-                       load32(im->base + load32(f + IMG_R_AT) + IMG_I_COUNT));
-    if (load32(p + IMG_L_FACTORS)) {
-        f = im->base + load32(p + IMG_L_FACTORS);
-        count = load32(f + IMG_F_COUNT);
-        need += count * 16;
-        need += load32(f + IMG_F_WORD_D) ? count * 8 : 0;
-        need += load32(f + IMG_F_WORD_F) ? count * 8 : 0;
-        need += load32(p + IMG_L_EDGE) ? count * 8 : 0;
-    }
-    return need;
-}
-
-enum qrt_status qrt_image_layer(const struct qrt_image *im, uint32_t index,
-                                void *buffer, size_t buffer_size,
-                                struct qrt_image_layer *out)
-{
-    struct arrays a;
-    const uint8_t *p;
-
-    if (!im || !out)
-        return QRT_ERR_NULL;
-    if (index >= im->layer_count)
-        return QRT_ERR_RANGE;
-    if (qrt_image_layer_scratch(im, index) > (buffer ? buffer_size : 0) ||
-        (uintptr_t)buffer % 8u != 0)
-        return QRT_ERR_SCRATCH;
-    a.im = im;
-    a.buffer = buffer;
-    a.used = 0;
-    p = layer_at(im, index);
-    serve_head(im, index, out);
-    if (p[IMG_L_ENABLED])
-        serve_recipe(&a, load32(p + IMG_L_ACT), out);
-    if (load32(p + IMG_L_FACTORS))
-        serve_factors(&a, load32(p + IMG_L_FACTORS), out);
-    if (load32(p + IMG_L_EDGE))
-        serve_edge(&a, load32(p + IMG_L_EDGE), out);
-    return QRT_OK;
-}
-
-enum qrt_status qrt_image_find(const struct qrt_image *im, const char *name,
-                               uint32_t *index)
-{
-    uint32_t low = 0, high;
-
-    if (!im || !name || !index)
-        return QRT_ERR_NULL;
-    high = im->layer_count;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        int c = compare(name_of(im, sorted(im, mid)), name);
-
-        if (c == 0) {
-            *index = sorted(im, mid);
-            return QRT_OK;
-        }
-        if (c < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return QRT_ERR_NOT_FOUND;
-}
-
-uint32_t qrt_image_moved(const struct qrt_image *im, uint32_t config,
-                         uint32_t model)
-{
-    uint32_t moved = 0;
-
-    if (config != 0 && im->config_crc32 != config)
-        moved |= QRT_IMAGE_OTHER_CONFIG;
-    if (model != 0 && im->model_crc32 != model)
-        moved |= QRT_IMAGE_OTHER_MODEL;
-    return moved;
 }

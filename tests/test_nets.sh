@@ -2,12 +2,13 @@
 # Whole networks in integers: quantc calibrates, makes tables and weights; the
 # program in tests/nets runs them. Every layer is quantized. Top-1 is compared
 # with that of AMCT's fake quantization (expect/accuracy.json), and a checksum
-# over all logits between hosts, byte orders and a Cortex-M4.
+# over all logits between hosts, byte orders and a Cortex-M4. From an image
+# networks give the same logits as from tables.
 . "$(dirname "$0")/lib.sh"
 
 N=tests/nets
 rt=
-for f in join requantize dequantize quantize quantize_bits kernel fixed layer \
+for f in image image_view join requantize dequantize quantize quantize_bits kernel fixed layer \
     status real scale softf32; do
     rt="$rt runtime/$f.c"
 done
@@ -15,21 +16,25 @@ flags="-std=c99 -O2 -Wall -Wextra -Iruntime -Iexamples/common -I$N"
 # Of the larger nets emulators run the first inputs only.
 few="mlperf_resnet8 resnet_fsdd dscnn_fsdd"
 
-# host CC FLAGS DIR NET PROGRAM
+# What tables and weights are taken from, in folder DIR: linked, or an image.
+linked() { echo "$1/quant_tables.c $1/quant_weights.c"; }
+imaged() { echo "-DNET_IMAGE $N/from_image.c $1/image.S"; }
+
+# host CC FLAGS DIR NET PROGRAM [SOURCES]
 host() {
     # shellcheck disable=SC2086 # lists of words
     $1 $2 $flags -I"$3" $N/main.c $N/net.c $N/inputs_file.c $N/"$4".c \
-        "$3/quant_tables.c" "$3/quant_weights.c" examples/common/io.c \
+        ${6:-$(linked "$3")} examples/common/io.c \
         examples/common/io_stdio.c $rt -o "$5"
 }
 
-# device DIR NET PROGRAM
+# device DIR NET PROGRAM [SOURCES]
 device() {
     printf '.section .rodata\n.balign 4\n.global inputs_data\ninputs_data:\n.incbin "%s"\n' "$1/ten.in" >"$1/inputs.S"
     # shellcheck disable=SC2086
     arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -ffreestanding -nostdlib $flags -I"$1" \
         -T examples/common/mps2.ld $N/main.c $N/net.c $N/inputs_linked.c $N/"$2".c \
-        "$1/inputs.S" "$1/quant_tables.c" "$1/quant_weights.c" examples/common/io.c \
+        "$1/inputs.S" ${4:-$(linked "$1")} examples/common/io.c \
         examples/common/io_semihosting.c examples/common/startup.c $rt -lgcc -o "$3"
 }
 
@@ -55,6 +60,43 @@ same() {
 calibrated() { # calibrated NET DIR
     "$QUANTC" calibrate $N/"$1".cfg --model "$QC_SHARED/models/$1/model.onnx" \
         --data "$QC_SHARED/models/$1/activations" -o "$2/record.txt"
+}
+
+# The first ten inputs with all numbers from an image; no tables are linked.
+# Each network on some of the machines, all kinds of joins on each.
+try_image() { # try_image DIR NET
+    d=$1 net=$2
+    ok "$net: image" "$QUANTC" image $N/"$net".cfg --model "$QC_SHARED/models/$net/model.onnx" \
+        --record "$d/record.txt" --weights -o "$d/quant.img"
+    printf '.section .rodata\n.balign 8\n.global image_data\n.global image_end\nimage_data:\n.incbin "%s"\nimage_end:\n.section .note.GNU-stack,"",%%progbits\n' \
+        "$d/quant.img" >"$d/image.S"
+    case $net in
+    mlp_digits) on="host s390x powerpc device" ;;
+    resnet_fsdd) on="host s390x device" ;;
+    dscnn_fsdd) on="host powerpc" ;;
+    *) on=host ;;
+    esac
+    for machine in $on; do
+        case $machine in
+        host) cc=$CC extra='' emulator='' ;;
+        device) cc=arm-none-eabi-gcc emulator=qemu-system-arm ;;
+        *) cc=$machine-linux-gnu-gcc extra=-static emulator=qemu-$(echo $machine | sed s/powerpc/ppc/) ;;
+        esac
+        if ! has "$cc" || { [ -n "$emulator" ] && ! has "$emulator"; }; then
+            skip 3 "$net from an image: no $cc or $emulator"
+            continue
+        fi
+        rm -f "$d/got"
+        if [ $machine = device ]; then
+            ok "$net: build from an image for Cortex-M4" device "$d" "$net" "$d/image.elf" "$(imaged "$d")"
+            ok "$net: run from an image on Cortex-M4" on_device "$d/image.elf" "$d/got"
+        else
+            ok "$net: build from an image with $cc" host "$cc" "$extra" "$d" "$net" "$d/other" "$(imaged "$d")"
+            # shellcheck disable=SC2016
+            ok "$net: run from an image with $cc" sh -c 'e=$1; shift; $e "$1" "$2" >"$3"' - "$emulator" "$d/other" "$d/ten.in" "$d/got"
+        fi
+        ok "$net: the same from an image" same "$d/host" "$d/got"
+    done
 }
 
 try() { # try NET POINTS
@@ -90,6 +132,7 @@ try() { # try NET POINTS
             skip 1 "$net: no $cc or $emulator"
         fi
     done
+    try_image "$d" "$net"
     if has arm-none-eabi-gcc && has qemu-system-arm; then
         ok "$net: build for Cortex-M4" device "$d" "$net" "$d/run.elf"
         ok "$net: run on Cortex-M4" on_device "$d/run.elf" "$d/got"

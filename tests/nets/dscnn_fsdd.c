@@ -5,7 +5,7 @@
 #include "quant_weights.h"
 
 /* clang-format off */
-const struct net_layer net[] = {
+NET_CONST struct net_layer net[] = {
     /* row                kind     acc    in h   w    out h   w   kernel s pad   group pool */
     {QUANT_STEM,        NET_CONV,      0,   1, 32, 32,  32, 16, 16, 4, 6, 2, 1, 2,  1, 1, W(STEM)},
     {QUANT_BLOCKSp0pDW, NET_CONV,      0,  32, 16, 16,  32, 16, 16, 3, 3, 1, 1, 1, 32, 1, W(BLOCKSp0pDW)},

@@ -5,7 +5,7 @@
 #include "quant_weights.h"
 
 /* clang-format off */
-const struct net_layer net[] = {
+NET_CONST struct net_layer net[] = {
     /* row          kind     acc    in h   w    out h   w   kernel s pad   group pool */
     {QUANT_CONV1, NET_CONV,      0,   1, 28, 28,   6, 28, 28, 5, 5, 1, 2, 2,  1, 1, W(CONV1)},
     {QUANT_CONV2, NET_CONV,      0,   6, 14, 14,  16, 10, 10, 5, 5, 1, 0, 0,  1, 2, W(CONV2)},

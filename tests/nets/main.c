@@ -43,7 +43,7 @@ int run_all(void)
     static uint32_t input[MAX_INPUT];
     static int32_t logits[MAX_CLASSES];
     uint32_t hash = 2166136261u, right = 0, i, label;
-    enum qrt_status status = qrt_tables_check(net_tables, 0);
+    enum qrt_status status = net_open();
 
     for (i = 0; status == QRT_OK && inputs_next(input, MAX_INPUT, &label);) {
         status = net_run(input, logits);

@@ -5,7 +5,7 @@
 #include "quant_weights.h"
 
 /* clang-format off */
-const struct net_layer net[] = {
+NET_CONST struct net_layer net[] = {
     /* row         kind     acc    in h   w    out h   w   kernel s pad   group pool */
     {QUANT_FC1,  NET_CONV,      0,  64,  1,  1,  48,  1,  1, 1, 1, 1, 0, 0,  1, 1, W(FC1)},
     {QUANT_FC2,  NET_LINEAR_IO, 0,  48,  1,  1,  32,  1,  1, 1, 1, 1, 0, 0,  1, 1, W(FC2)},

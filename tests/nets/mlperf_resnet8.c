@@ -5,7 +5,7 @@
 #include "quant_weights.h"
 
 /* clang-format off */
-const struct net_layer net[] = {
+NET_CONST struct net_layer net[] = {
     /* row                      kind     acc    in h   w    out h   w   kernel s pad   group pool */
     {QUANT_CONV2D,            NET_CONV,      0,   3, 32, 32,  16, 32, 32, 3, 3, 1, 1, 1,  1, 1, W(CONV2D)},
     {QUANT_CONV2D_1,          NET_CONV,      0,  16, 32, 32,  16, 32, 32, 3, 3, 1, 1, 1,  1, 1, W(CONV2D_1)},

@@ -5,7 +5,7 @@
 #include "quant_weights.h"
 
 /* clang-format off */
-const struct net_layer net[] = {
+NET_CONST struct net_layer net[] = {
     /* row                          kind     acc    in h   w    out h   w   kernel s pad   group pool */
     {QUANT_CONV1,                 NET_CONV,      0,   1, 32, 32,  16, 16, 16, 3, 3, 2, 1, 1,  1, 1, W(CONV1)},
     {QUANT_LAYER1p0pCONV1,        NET_CONV,      0,  16, 16, 16,  16, 16, 16, 3, 3, 1, 1, 1,  1, 1, W(LAYER1p0pCONV1)},
