@@ -21,7 +21,7 @@ for c in gcc cc; do
     cat >"$dir/bin/$c" <<END
 #!/bin/sh
 case " \$* " in
-*-fsanitize*) exec $(command -v gcc) "\$@" -lgcov ;;
+*-fsanitize=thread*) exec $(command -v gcc) "\$@" -lgcov ;;
 *runtime/*.c\ * | *gen/*.c\ * | *gram/*.c\ *) exec $(command -v gcc) --coverage "\$@" ;;
 *) exec $(command -v gcc) "\$@" -lgcov ;;
 esac
