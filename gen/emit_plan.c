@@ -39,6 +39,17 @@ static const char *hex64(struct qc *qc, uint64_t bits)
         .ptr;
 }
 
+/* Without its folder, as in the tables: the plan does not tell where it was
+ * made. */
+static const char *place(struct qc *qc, struct qc_loc loc)
+{
+    const char *name = loc.file->name, *slash = strrchr(name, '/');
+
+    return qc_format(qc, "%s:%lu", slash ? slash + 1 : name,
+                     (unsigned long)qc_line(qc, loc))
+        .ptr;
+}
+
 /* {"text": as written, "level": ..., "at": "quant.cfg:9"} */
 static void add_setting(struct qc *qc, cJSON *to, const char *name,
                         const struct qc_setting *s)
@@ -51,7 +62,7 @@ static void add_setting(struct qc *qc, cJSON *to, const char *name,
     cJSON_AddStringToObject(j, "text", text_of(qc, s->text));
     cJSON_AddStringToObject(j, "level", qc_level_name(s->level));
     if (s->loc.file)
-        cJSON_AddStringToObject(j, "at", text_of(qc, qc_place(qc, s->loc)));
+        cJSON_AddStringToObject(j, "at", place(qc, s->loc));
     if (s->why)
         cJSON_AddStringToObject(j, "why", s->why);
 }

@@ -80,6 +80,9 @@ in_plan() { # in_plan KIND MEMBER TEXT AT
 ok "hfmg: plan" in_plan hfmg num_of_bins 2048 hfmg.cfg:2
 ok "ulq: plan, clip_max" in_plan ulq clip_max 3 ulq.cfg:2
 ok "ulq: plan, clip_min" in_plan ulq clip_min -1.5 ulq.cfg:2
+ok "hfmg: compile, named by its path" "$QUANTC" compile "$work/hfmg.cfg" --model "$d/model.onnx" \
+    --record "$d/record.txt" --selftest -o path --plan path/plan.json
+ok "hfmg: no path is in the plan" cmp hfmg/plan.json path/plan.json
 # fixed_min follows from the graph: the plan says why
 why() {
     tr -d '\t\n' <ulq/plan.json >line
