@@ -209,6 +209,31 @@ static bool read_bias(struct qc *qc, struct qc_weights *w,
     return w->bias != NULL;
 }
 
+static bool is_finite(const float *v, size_t n)
+{
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        if (!isfinite(v[i]))
+            return false;
+    return true;
+}
+
+/* A kernel would make some code of a NaN without a word. */
+static bool check_finite(struct qc *qc, const struct qc_weights *w,
+                         const struct qc_layer *l)
+{
+    bool weights = is_finite(w->w, w->count);
+
+    if (weights && (!w->bias || is_finite(w->bias, w->channels)))
+        return true;
+    qc_report(qc, QC_MODEL_TENSOR, (weights ? l->bias : l->weight)->loc,
+              "the %s of layer '%s' hold%s a number that is not finite%s",
+              weights ? "bias" : "weights", qc_shown(qc, l->name),
+              weights ? "s" : "", w->folded ? " after folding" : "");
+    return false;
+}
+
 struct qc_weights *qc_layer_weights(struct qc *qc, const struct qc_row *row)
 {
     const struct qc_layer *l = row->layer;
@@ -229,5 +254,5 @@ struct qc_weights *qc_layer_weights(struct qc *qc, const struct qc_row *row)
         return NULL;
     if (row->fuse.set && row->fuse.i && l->bn && !fold(qc, w, row))
         return NULL;
-    return w;
+    return check_finite(qc, w, l) ? w : NULL;
 }

@@ -112,6 +112,23 @@ else
     skip 1 "the report as JSON: no python3"
 fi
 
+# ---- weights that are all 0, and a layer that has none ----
+
+mkdir -p "$work/pooldata"
+for l in flat pool; do
+    cp "$data/conv1/0.npy" "$work/pooldata/$l.npy"
+done
+echo 'common_config { arq_quantize { channel_wise: false } }' >"$work/pools.cfg"
+pools() { calibrate "$work/pools.cfg" --model "$top/tests/models/pools.onnx" --data "$work/pooldata" -o "$work/pools.txt"; }
+ok "weights without a scale are a warning" warns "1 weight scale of layer 'flat' would be 0 or nearly: 1 is taken" pools
+ok "pooling takes part" grep -q '# no weights: scale_w is 1' "$work/pools.txt"
+ok "both have a scale of 1" test "$(grep -c '^    scale_w: 1$' "$work/pools.txt")" = 2
+ok "the record compiles, with weights, and a warning" warns "'scale_w' of layer 'flat' is 1, as for weights that are all 0" \
+    "$QUANTC" compile "$work/pools.cfg" --model "$top/tests/models/pools.onnx" \
+    --record "$work/pools.txt" --weights -o "$work/pools"
+not_finite() { calibrate "$work/pools.cfg" --model "$top/tests/models/faulty_weights.onnx" --data "$work/pooldata" -o "$work/no.txt"; }
+ok "weights that are not finite are an error" says "the weights of layer 'nan' hold a number that is not finite" not_finite
+
 # ---- where samples are looked for ----
 
 mkdir -p "$work/flat" "$work/odd"

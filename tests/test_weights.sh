@@ -121,6 +121,28 @@ record wide | sed 's/0.0078125/1e-4/; s/offset_d: -3/offset_d: 0 act_type: "INT1
 ok "600 products of 16 by 8 bits overflow" says "error: the accumulator of layer 'wide', channel 0, does not fit 32 bits" \
     overflow 16.cfg 16.txt --weights
 
+# ---- weights in every form, and such as have no codes ----
+
+record raw_conv packed_conv unpacked_conv pieces_conv packed_twice_conv double_conv half_conv half_list_conv \
+    >"$work/types.txt"
+ok "binary16, 32 and 64: compile" "$QUANTC" compile "$work/one.cfg" --model $models/forms.onnx \
+    --record "$work/types.txt" --weights -o "$work/types"
+ok "binary16, 32 and 64: the same codes" test "$(grep -c '^    64, -128, 127, 32, *$' "$work/types/quant_weights.c")" = 8
+record nan inf bias_nan integers short no_variance folds_to_inf sound | sed 's/offset_d: -3/offset_d: 0/' \
+    >"$work/faulty.txt"
+echo 'common_config { arq_quantize { channel_wise: false } }' >"$work/faulty.cfg"
+for each in "the weights of layer 'nan' hold a number that is not finite [" \
+    "the weights of layer 'inf' hold a number that is not finite [" \
+    "the bias of layer 'bias_nan' holds a number that is not finite [" \
+    "tensor 'integers.weight' holds no floating-point data that can be read [" \
+    "tensor 'short.g' has 3 elements for 2 channels [" \
+    "into layer 'no_variance' gives no finite value in channel 0 [" \
+    "the weights of layer 'folds_to_inf' hold a number that is not finite after folding ["; do
+    ok "refused: $each" says "$each" "$QUANTC" compile "$work/faulty.cfg" --model $models/faulty_weights.onnx \
+        --record "$work/faulty.txt" --weights -o "$work/faulty"
+done
+fails 1 "nothing is written of faulty weights" test -e "$work/faulty"
+
 # ---- BatchNorm ----
 
 cat >"$work/bn.cfg" <<'END'

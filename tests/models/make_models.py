@@ -526,6 +526,43 @@ def faults():
         f.write(num(1, 8) + raw(2, "make_models"))
 
 
+def faulty_weights():
+    """Weights that cannot become codes: tests/test_weights.sh."""
+    nan, inf = float("nan"), float("inf")
+    g = new()
+
+    def conv(name, values=None, bias=None, **more):
+        w = g.init(name + ".weight", [2, 2, 1, 1], values, **more)
+        ins = ["x", w] + ([g.init(name + ".bias", [2], bias)] if bias else [])
+        return g.node("Conv", ins, [name + "_y"], name)
+
+    def bn(name, values, *vectors):
+        ins = [conv(name, values)]
+        for part, v in zip("gbmv", vectors):
+            ins.append(g.init(name + "." + part, [len(v)], v))
+        g.output(g.node("BatchNormalization", ins, [name + "_z"], name + "_bn",
+                        epsilon=0.0))
+
+    g.output(conv("nan", [1, nan, 1, 1]))
+    g.output(conv("inf", [1, 1, -inf, 1]))
+    g.output(conv("bias_nan", None, [1, nan]))
+    g.output(conv("integers", [1, 2, 3, 4], type=INT32))
+    bn("short", None, [1] * 3, [0] * 2, [0] * 2, [1] * 2)
+    bn("no_variance", None, [1] * 2, [0] * 2, [0] * 2, [0, 1])
+    bn("folds_to_inf", [1e30] * 4, [1e20] * 2, [0] * 2, [0] * 2, [1] * 2)
+    g.output(conv("sound"))
+    save("faulty_weights.onnx", g)
+
+
+def pools():
+    """A pool, which has no weights, behind weights that are all 0."""
+    g = new()
+    g.init("flat.weight", [2, 2, 1, 1], [0.0] * 4)
+    y = g.node("Conv", ["x", "flat.weight"], ["y"], "flat")
+    g.output(g.node("AveragePool", [y], ["z"], "pool", kernel_shape=[2, 2]))
+    save("pools.onnx", g)
+
+
 def empty():
     g = Graph()
     g.input("image", [4, 1, 8, 8])
@@ -543,5 +580,6 @@ def batch():
 
 
 for make in (weights, shared, forms, external, refused, branches, around, edges,
-             constants, names, faults, empty, batch):
+             constants, names, faults,
+             faulty_weights, pools, empty, batch):
     make()
