@@ -72,7 +72,7 @@ static unsigned glyph_at(const char *p, const char *end, struct glyph *g)
         rewritten(g, sprintf(g->own, "    "));
     else if (c < 0x20 || c == 0x7F)
         rewritten(g, sprintf(g->own, "<%02X>", (unsigned)c));
-    else if (c == 0xFEFF || c == 0x3000 || c == 0xA0)
+    else if (qc_invisible(c))
         rewritten(g, sprintf(g->own, "<U+%04X>", (unsigned)c));
     else
         g->cols = columns(c);

@@ -21,13 +21,6 @@ static const char *base_name(const struct qc_file *f)
     return slash ? slash + 1 : f->name;
 }
 
-static bool invisible(uint32_t c)
-{
-    return (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
-           (c >= 0x2060 && c <= 0x2069) || c == 0xFEFF || c == 0xA0 ||
-           c == 0x3000 || (c >= 0x80 && c < 0xA0);
-}
-
 /* Text inside a comment: nothing in it may end the comment, begin another,
  * splice lines or hide characters. */
 void qc_put_comment(struct qc_out *o, struct qc_str s)
@@ -43,7 +36,7 @@ void qc_put_comment(struct qc_out *o, struct qc_str s)
             qc_printf(o, "\\x%02X", (unsigned char)*p);
         else if (c < 0x20 || c == 0x7F)
             qc_printf(o, "\\x%02X", (unsigned)c);
-        else if (invisible(c))
+        else if (qc_invisible(c))
             qc_printf(o, "\\u%04X", (unsigned)c);
         else if ((before == '*' && *p == '/') || (before == '/' && *p == '*') ||
                  (before == '?' && *p == '?'))

@@ -187,6 +187,9 @@ struct qc_str qc_nearest(struct qc_str word, const struct qc_str *names,
                          size_t count);
 /* Decodes one UTF-8 sequence at p; length, or 0 when it is malformed. */
 unsigned qc_utf8(const char *p, const char *end, uint32_t *code);
+/* Characters that are not seen, or turn the text around them: 0x80 to 0x9F,
+ * blanks that are no ASCII blank, zero width, directions. Shown as numbers. */
+bool qc_invisible(uint32_t code);
 
 /* A set of strings with a value each: for duplicate keys in linear time, even
  * when the keys were made to collide. Only for finding: slots are in no order

@@ -131,6 +131,13 @@ struct qc_str qc_nearest(struct qc_str word, const struct qc_str *names,
     return unique ? best : (struct qc_str){"", 0};
 }
 
+bool qc_invisible(uint32_t c)
+{
+    return (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
+           (c >= 0x2060 && c <= 0x2069) || c == 0xFEFF || c == 0xA0 ||
+           c == 0x3000 || (c >= 0x80 && c < 0xA0);
+}
+
 unsigned qc_utf8(const char *p, const char *end, uint32_t *code)
 {
     const unsigned char *s = (const unsigned char *)p;
