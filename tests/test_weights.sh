@@ -155,7 +155,7 @@ bn() { # bn MODEL DIR CONFIG RECORD
 }
 # The tables without the lines that name the inputs.
 plain() {
-    sed '/^ \*  *\(from\|   \)/d; s/; BatchNorm folded in//; /_HASH 0x/d' "$work/$1/quant_$2"
+    sed '/^ \*  *\(from\|   \)/d; / (crc32 /d; s/; BatchNorm folded in//; /_\(HASH\|CRC32\)  *0x/d' "$work/$1/quant_$2"
 }
 same() { # same DIR DIR FILE
     plain "$1" "$3" >"$work/one.text"
