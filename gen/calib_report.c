@@ -2,6 +2,7 @@
 #include "calibrate.h"
 #include "json_out.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,6 +76,17 @@ static void put_found(struct qc_json *j, const struct qc_calib_layer *l)
     qc_json_bool(j, "degenerate", f->degenerate != 0);
 }
 
+static void put_origin(struct qc_json *j, enum qc_input input,
+                       const struct qc_origin *origin)
+{
+    if (!origin->name.len)
+        return;
+    qc_json_open(j, qc_input_word(input), '{');
+    qc_json_text(j, "file", origin->name);
+    qc_json_text(j, "crc32", qc_format(j->out->qc, "%08" PRIx32, origin->crc));
+    qc_json_close(j, '}');
+}
+
 void qc_emit_calib_report(struct qc_out *o, const struct qc_calib *c)
 {
     struct qc_json j = {0};
@@ -83,6 +95,10 @@ void qc_emit_calib_report(struct qc_out *o, const struct qc_calib *c)
     j.out = o;
     qc_json_open(&j, NULL, '{');
     qc_json_text(&j, "version", qc_str(QC_VERSION));
+    qc_json_open(&j, "inputs", '{');
+    put_origin(&j, QC_INPUT_CONFIG, &c->config);
+    put_origin(&j, QC_INPUT_MODEL, &c->model);
+    qc_json_close(&j, '}');
     put_count(&j, "batch_num", c->batch_num);
     qc_json_bool(&j, "exact_loss", c->exact_loss != 0);
     qc_json_open(&j, "layers", '{');

@@ -34,24 +34,20 @@ unsigned qc_calib_threads(const struct qc_calib_options *o)
     return errno || *end || n < 1 || n > THREADS_MAX ? 0 : (unsigned)n;
 }
 
-bool qc_calib_options_fit(const struct qc_calib_options *o, bool merge)
+const char *qc_calib_options_fault(const struct qc_calib_options *o, bool merge)
 {
-    const char *why = NULL;
-
     if (!qc_calib_threads(o))
-        why = "-j is a number of threads from 1 to 256";
-    else if (merge)
-        return true;
-    else if (!o->data)
-        why = "--data DIR is missing";
-    else if (o->partial && (o->out || o->report))
-        why = "-o and --report belong to 'quantc merge' when there is "
-              "--partial";
-    else if (o->resume && !o->partial)
-        why = "--resume needs --partial: only shards come back";
-    if (why)
-        fprintf(stderr, "quantc calibrate: %s\n", why);
-    return !why;
+        return "-j is a number of threads from 1 to 256";
+    if (merge)
+        return NULL;
+    if (!o->data)
+        return "--data DIR is missing";
+    if (o->partial && (o->out || o->report))
+        return "-o and --report belong to 'quantc merge' when there is "
+               "--partial";
+    if (o->resume && !o->partial)
+        return "--resume needs --partial: only shards come back";
+    return NULL;
 }
 
 /* ---- weights ---- */
@@ -164,6 +160,7 @@ static void describe(struct qc *qc, const struct qc_plan *p,
     s->skip_fusion = skips_fusion(p, row->layer);
     s->asymmetric = row->asymmetric.i != 0;
     s->fixed_min = s->algo == QC_ULQ && row->fixed_min.i;
+    s->settings = qc_settings_crc32(p, row);
     if (s->algo == QC_HFMG)
         s->bins = (uint32_t)row->num_of_bins.i;
     else
@@ -207,6 +204,8 @@ static struct qc_calib *begin(struct qc *qc, const struct qc_plan *p,
     size_t i;
 
     c->qc = qc;
+    c->config = qc_origin_of(p->config);
+    c->model = qc_origin_of(p->model->file);
     c->batch_num = (uint32_t)p->batch_num.i;
     c->exact_loss = o->exact_loss;
     c->layers = qc_alloc(qc, (p->count + 1) * sizeof(*c->layers));

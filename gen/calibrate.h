@@ -10,8 +10,7 @@
 #define QC_CALIBRATE_H
 
 #include "npy.h"
-#include "out.h"
-#include "plan.h"
+#include "origin.h"
 
 #include "qrt.h"
 
@@ -26,6 +25,7 @@ struct qc_search {
     double max_percentile, min_percentile;
     uint32_t bins;     /* QC_HFMG                                           */
     uint32_t weights;  /* 0: the layer has none, as pooling                 */
+    uint32_t settings; /* qc_settings_crc32: also clips, fusion, ...        */
     uint32_t *scale_w; /* [count_w] binary32                               */
     uint32_t count_w;
 };
@@ -91,6 +91,7 @@ struct qc_calib_layer {
 
 struct qc_calib {
     struct qc *qc;
+    struct qc_origin config, model;
     uint32_t batch_num;
     uint32_t exact_loss; /* spend a pass on exact losses   */
     uint32_t round;      /* passes over the data before this one */
@@ -107,8 +108,9 @@ struct qc_calib_options {
 
 /* ---- calibrate.c, merge.c: the commands ---- */
 
-/* False on a wrong command line, which is reported. */
-bool qc_calib_options_fit(const struct qc_calib_options *o, bool merge);
+/* What is wrong with the command line; null: nothing. */
+const char *qc_calib_options_fault(const struct qc_calib_options *o,
+                                   bool merge);
 void qc_calibrate(struct qc *qc, const struct qc_plan *plan,
                   const struct qc_calib_options *o);
 /* True when shards have to look at their samples once more. */

@@ -235,9 +235,9 @@ static void put_identity(struct qc_out *o, const struct qc_tables *t)
     qc_puts(o, "/* Of single inputs, 0: none; qrt_image_moved compares them "
                "with an image's. */\n");
     put_define(o, t, "CONFIG_CRC32");
-    qc_printf(o, "0x%08" PRIX32 "u\n", qc_file_crc32(t->plan->config));
+    qc_printf(o, "0x%08" PRIx32 "u\n", qc_file_crc32(t->plan->config));
     put_define(o, t, "MODEL_CRC32");
-    qc_printf(o, " 0x%08" PRIX32 "u\n\n", qc_file_crc32(t->plan->model->file));
+    qc_printf(o, " 0x%08" PRIx32 "u\n\n", qc_file_crc32(t->plan->model->file));
     qc_puts(o, "/* What a record begins with that the device makes. */\n");
     put_record_head(o, t);
 }
@@ -430,7 +430,7 @@ static void put_ratios(struct qc_out *o, const struct qc_ratios *r, size_t n)
         o, ". binary32 */\nstatic const uint32_t ratios_%zu[%" PRIu32 "] = {",
         n, r->count);
     for (i = 0; i < r->count; i++)
-        qc_printf(o, "%s0x%08" PRIX32 "u,", i % 6 ? " " : "\n    ", r->bits[i]);
+        qc_printf(o, "%s0x%08" PRIx32 "u,", i % 6 ? " " : "\n    ", r->bits[i]);
     qc_puts(o, "\n};\n\n");
 }
 

@@ -238,7 +238,8 @@ static void add_input(struct qc *qc, cJSON *to, enum qc_input input,
         return;
     j = cJSON_AddObjectToObject(to, qc_input_word(input));
     cJSON_AddStringToObject(j, "file", qc_cstr(qc, origin.name));
-    cJSON_AddStringToObject(j, "crc32", hex32(qc, origin.crc));
+    cJSON_AddStringToObject(
+        j, "crc32", qc_format(qc, "%08lx", (unsigned long)origin.crc).ptr);
 }
 
 bool qc_emit_plan(struct qc_out *o, const struct qc_tables *t)

@@ -1,8 +1,10 @@
 /* record.txt: what calibration found, in the order and with the nine digits
- * that AMCT writes; in comments how it came about. The text depends on the
- * samples and the configuration only: no paths, no times, no shards. */
+ * that AMCT writes; in comments what it was made from, which stale.c reads, and
+ * how it came about. The text depends on the samples, the model and the
+ * configuration only: no paths, no times, no shards. */
 #include "calibrate.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static float float_of(uint32_t bits)
@@ -79,6 +81,7 @@ static void put_comments(struct qc_out *o, const struct qc_calib_layer *l)
 {
     const struct qc_found *f = &l->found;
 
+    qc_printf(o, "    # settings crc32 %08" PRIx32 "\n", l->search.settings);
     if (f->samples) {
         put_samples(o, l);
         put_choice(o, l);
@@ -130,6 +133,7 @@ void qc_emit_record(struct qc_out *o, const struct qc_calib *c)
         found += c->layers[i].stage == QC_FOUND;
     qc_printf(o, "# quantc " QC_VERSION " calibrate: %zu layer%s\n", found,
               found == 1 ? "" : "s");
+    qc_put_record_head(o, &c->config, &c->model);
     for (i = 0; i < c->count; i++)
         if (c->layers[i].stage == QC_FOUND)
             put_layer(o, &c->layers[i]);

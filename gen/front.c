@@ -1,6 +1,7 @@
 /* Any input file: which kind it is, then characters, grammar, names, values. */
 #include "bind.h"
 #include "json.h"
+#include "origin.h"
 #include "parse.h"
 #include "schema_tables.h"
 
@@ -105,9 +106,9 @@ static enum qc_kind text_kind_by_name(const char *path)
 {
     const char *name = base_name(path);
 
-    return strstr(name, "retrain")  ? QC_KIND_RETRAIN
-           : strstr(name, "record") ? QC_KIND_RECORD
-           : strstr(name, "layers") ? QC_KIND_LAYERS
+    return strstr(name, "retrain")          ? QC_KIND_RETRAIN
+           : strstr(name, "record")         ? QC_KIND_RECORD
+           : strstr(name, "layers")         ? QC_KIND_LAYERS
            : strstr(name, "quantc.options") ? QC_KIND_OPTIONS
                                             : QC_KIND_CALIB;
 }
@@ -209,8 +210,11 @@ static void read_text(struct qc *qc, struct qc_doc *d, int dialect,
     if (!d->root)
         return;
     d->bound = qc_bind_text(qc, message_of(d->kind), d->root, dialect);
-    if (!syntax_only)
-        qc_check_text(qc, d->kind, d->bound);
+    if (syntax_only)
+        return;
+    qc_check_text(qc, d->kind, d->bound);
+    if (d->kind == QC_KIND_RECORD)
+        qc_check_origin_lines(qc, d->file);
 }
 
 struct qc_doc *qc_read(struct qc *qc, const char *path, enum qc_kind kind,

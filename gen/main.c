@@ -23,6 +23,14 @@ struct run {
     bool again;   /* merge: the samples are needed once more */
 };
 
+/* Ends the run: `why` says what is wrong with the command line. */
+static void wrong_usage(const struct run *r, const char *why) QC_NORETURN;
+static void wrong_usage(const struct run *r, const char *why)
+{
+    qc_print_usage_fault(r->o->command, why);
+    exit(QC_EXIT_USAGE);
+}
+
 /* ---- reading ---- */
 
 static int dialect_of(const char *word)
@@ -87,11 +95,8 @@ static bool resolve(struct run *r)
 
     if (!read_inputs(r))
         return false;
-    if (!r->config && !r->record && !r->model) {
-        fputs("quantc: nothing names the layers: give --model or --layers\n",
-              stderr);
-        exit(QC_EXIT_USAGE);
-    }
+    if (!r->config && !r->record && !r->model)
+        wrong_usage(r, "nothing names the layers: give --model or --layers");
     o.dialect = r->dialect;
     o.skip_layers = r->o->skip_layers;
     o.batch_num = r->o->batch_num;
@@ -202,16 +207,14 @@ static void write_tables(struct run *r, const struct qc_tables *t)
 }
 
 /* The tables of the command line's inputs; null after an error. */
-static struct qc_tables *lowered(struct run *r, const char *command)
+static struct qc_tables *lowered(struct run *r)
 {
     struct qc_lower_options o = {0};
     struct qc_tables *t;
 
-    if (!r->o->arg_count && !r->o->record) {
-        fprintf(stderr, "quantc %s: a file is missing: CONFIG, or --record\n",
-                command);
-        exit(QC_EXIT_USAGE);
-    }
+    if (!r->o->arg_count && !r->o->record && !r->o->model && !r->o->layers)
+        wrong_usage(r, "a file is missing: CONFIG, --model, --layers or "
+                       "--record");
     if (!resolve(r))
         return NULL;
     o.prefix = r->o->prefix ? r->o->prefix : "quant";
@@ -231,7 +234,7 @@ static void print(struct run *r, struct qc_out *o)
 
 static void compile(struct run *r)
 {
-    struct qc_tables *t = lowered(r, "compile");
+    struct qc_tables *t = lowered(r);
 
     if (!t)
         return;
@@ -259,11 +262,9 @@ static void image(struct run *r)
     struct qc_out *outs[2];
     size_t n = 1;
 
-    if (!r->o->out) {
-        fputs("quantc image: -o FILE is missing\n", stderr);
-        exit(QC_EXIT_USAGE);
-    }
-    t = lowered(r, "image");
+    if (!r->o->out)
+        wrong_usage(r, "-o FILE is missing");
+    t = lowered(r);
     outs[0] = qc_out_new(r->qc, r->o->out);
     if (!t || !lowered_weights(r, t, &w) ||
         !qc_emit_image(outs[0], t, !r->o->no_words, &w))
@@ -287,10 +288,9 @@ static void check(struct run *r)
     size_t i;
 
     if (r->o->model || r->o->layers || r->o->record) {
-        if (r->o->arg_count > 1) {
-            fputs("quantc check: one file at a time against a model\n", stderr);
-            exit(QC_EXIT_USAGE);
-        }
+        if (r->o->arg_count > 1)
+            wrong_usage(r, "one file at a time against a model; a record is "
+                           "given with --record");
         resolve(r);
         return;
     }
@@ -334,21 +334,27 @@ static void layers(struct run *r)
     print(r, o);
 }
 
-/* Does a file begin with these characters (behind blanks)? */
-static bool begins(const char *path, const char *with)
+/* What a file that is no text can be told from: its first characters. */
+enum sight { TEXT, IMAGE, PLAN };
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static enum sight at_sight(const char *path)
 {
     char head[256] = {0};
     FILE *f = fopen(path, "rb");
-    const char *p = head;
 
     if (!f)
-        return false;
+        return TEXT;
     if (fread(head, 1, sizeof(head) - 1, f) == 0)
         head[0] = '\0';
     fclose(f);
-    while (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r' || *p == '{')
-        p++;
-    return strncmp(p, with, strlen(with)) == 0;
+    return begins(head, "QRTI")                                       ? IMAGE
+           : begins(head + strspn(head, " \n\t\r{"), "\"generator\"") ? PLAN
+                                                                      : TEXT;
 }
 
 static bool diff_images(struct run *r, struct qc_out *o)
@@ -366,10 +372,8 @@ static bool diff_json_plans(struct run *r, const struct qc_doc *a,
 {
     struct qc_out *ta = qc_out_new(r->qc, NULL), *tb = qc_out_new(r->qc, NULL);
 
-    if (!qc_plan_text(ta, a) || !qc_plan_text(tb, b)) {
-        fputs("quantc diff: these are not two plans of quantc\n", stderr);
-        exit(QC_EXIT_USAGE);
-    }
+    if (!qc_plan_text(ta, a) || !qc_plan_text(tb, b))
+        wrong_usage(r, "these are not two plans of quantc");
     r->differs = qc_diff_texts(o, ta, tb) > 0;
     return true;
 }
@@ -381,6 +385,21 @@ static bool diff_records(struct run *r, const struct qc_doc *a,
     return true;
 }
 
+/* config.json names its layers; the other forms need them from elsewhere. */
+static bool names_layers(struct run *r, const struct qc_doc *d)
+{
+    struct qc_diag *e;
+
+    if (r->model || (d->kind != QC_KIND_CALIB && d->kind != QC_KIND_RETRAIN))
+        return true;
+    e = qc_report(r->qc, QC_RES_NO_LAYERS, (struct qc_loc){d->file, 0, 0},
+                  "%s does not name the layers of the model", d->file->name);
+    qc_help(r->qc, e,
+            "give --model M.onnx or --layers M.layers: what is compared is "
+            "what either file says for each layer");
+    return false;
+}
+
 static bool diff_configs(struct run *r, const struct qc_doc *a,
                          const struct qc_doc *b, struct qc_out *o)
 {
@@ -388,7 +407,8 @@ static bool diff_configs(struct run *r, const struct qc_doc *a,
     const struct qc_plan *pa, *pb;
 
     ro.dialect = r->dialect;
-    if (!read_model(r) || qc_error_count(r->qc))
+    if (!read_model(r) || !names_layers(r, a) || !names_layers(r, b) ||
+        qc_error_count(r->qc))
         return false;
     pa = qc_resolve(r->qc, a, NULL, r->model, &ro);
     pb = qc_resolve(r->qc, b, NULL, r->model, &ro);
@@ -398,18 +418,38 @@ static bool diff_configs(struct run *r, const struct qc_doc *a,
     return true;
 }
 
+static const char *kind_word(const struct qc_doc *d)
+{
+    return d->kind == QC_KIND_RECORD    ? "a record"
+           : d->kind == QC_KIND_LAYERS  ? "a list of layers"
+           : d->kind == QC_KIND_OPTIONS ? "quantc.options"
+                                        : "a configuration";
+}
+
+static void two_of_a_kind(struct run *r, const char *a, const char *b)
+{
+    if (strcmp(a, b) != 0)
+        wrong_usage(r, qc_format(r->qc,
+                                 "%s is %s, %s is %s: two of a kind can be "
+                                 "compared; --kind says what they are",
+                                 r->o->args[0], a, r->o->args[1], b)
+                           .ptr);
+}
+
 /* Status 1 when there is a difference, as diff(1). */
 static void diff(struct run *r)
 {
+    static const char *const words[] = {"something else", "an image", "a plan"};
     struct qc_out *o = qc_out_new(r->qc, NULL);
     const char *fa = r->o->args[0], *fb = r->o->args[1];
-    bool plans = begins(fa, "\"generator\"") && begins(fb, "\"generator\"");
+    enum sight sight = at_sight(fa);
     enum qc_kind kind =
-        plans ? QC_KIND_JSON_SYNTAX : qc_kind_of_word(r->o->kind);
+        sight == PLAN ? QC_KIND_JSON_SYNTAX : qc_kind_of_word(r->o->kind);
     struct qc_doc *a, *b;
     bool done;
 
-    if (begins(fa, "QRTI") && begins(fb, "QRTI")) {
+    two_of_a_kind(r, words[sight], words[at_sight(fb)]);
+    if (sight == IMAGE) {
         if (diff_images(r, o))
             print(r, o);
         return;
@@ -418,11 +458,8 @@ static void diff(struct run *r)
     b = qc_read(r->qc, fb, kind, r->dialect, false);
     if (!a || !b || qc_error_count(r->qc))
         return;
-    if ((a->kind == QC_KIND_RECORD) != (b->kind == QC_KIND_RECORD)) {
-        fputs("quantc diff: a record and a configuration\n", stderr);
-        exit(QC_EXIT_USAGE);
-    }
-    if (plans)
+    two_of_a_kind(r, kind_word(a), kind_word(b));
+    if (sight == PLAN)
         done = diff_json_plans(r, a, b, o);
     else if (a->kind == QC_KIND_RECORD)
         done = diff_records(r, a, b, o);
@@ -434,20 +471,22 @@ static void diff(struct run *r)
 
 static void calibrate(struct run *r)
 {
-    if (!r->o->model) {
-        fputs("quantc calibrate: --model M.onnx is missing\n", stderr);
-        exit(QC_EXIT_USAGE);
-    }
-    if (!qc_calib_options_fit(&r->o->calib, false))
-        exit(QC_EXIT_USAGE);
+    const char *why = qc_calib_options_fault(&r->o->calib, false);
+
+    if (!r->o->model)
+        why = "--model M.onnx is missing";
+    if (why)
+        wrong_usage(r, why);
     if (resolve(r))
         qc_calibrate(r->qc, r->plan, &r->o->calib);
 }
 
 static void merge(struct run *r)
 {
-    if (!qc_calib_options_fit(&r->o->calib, true))
-        exit(QC_EXIT_USAGE);
+    const char *why = qc_calib_options_fault(&r->o->calib, true);
+
+    if (why)
+        wrong_usage(r, why);
     r->again = qc_merge(r->qc, r->o->args, r->o->arg_count, &r->o->calib);
 }
 
@@ -468,11 +507,8 @@ static void schema(struct run *r)
     struct qc_out *o = qc_out_new(r->qc, NULL);
     enum qc_kind kind = qc_kind_of_word(r->o->kind);
 
-    if (kind != QC_KIND_JSON_CALIB && kind != QC_KIND_JSON_RETRAIN) {
-        fputs("quantc schema: give --kind json-calib or --kind json-retrain\n",
-              stderr);
-        exit(QC_EXIT_USAGE);
-    }
+    if (kind != QC_KIND_JSON_CALIB && kind != QC_KIND_JSON_RETRAIN)
+        wrong_usage(r, "give --kind json-calib or --kind json-retrain");
     qc_emit_schema(o, kind);
     print(r, o);
 }

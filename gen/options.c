@@ -170,10 +170,18 @@ void qc_print_help(enum qc_command command)
            "usage: quantc COMMAND [OPTIONS] FILES\n\n");
     for (c = 1; c < QC_CMD_COUNT; c++)
         printf("  %-10s %s\n", commands[c].name, commands[c].text);
-    printf("\n'quantc COMMAND --help' lists the options of a command.\n"
+    printf("\n'quantc COMMAND --help' or 'quantc help COMMAND' lists the "
+           "options of a command.\n"
            "Exit status: 0 done, 1 faulty input, 2 wrong command line, "
            "3 file trouble,\n4 out of memory, 5 merge: another round is "
            "needed.\n");
+}
+
+void qc_print_usage_fault(enum qc_command command, const char *why)
+{
+    fprintf(stderr, "quantc %s: %s\nusage: quantc %s %s\n",
+            commands[command].name, why, commands[command].name,
+            commands[command].usage);
 }
 
 /* ---- parsing ---- */
@@ -201,6 +209,8 @@ static bool find_command(struct qc *qc, const char *word, struct qc_options *o)
     struct qc_str names[QC_CMD_COUNT];
     size_t c;
 
+    if (strcmp(word, "help") == 0) /* of the command that follows, if any */
+        return o->help = true;
     for (c = 1; c < QC_CMD_COUNT; c++) {
         names[c] = qc_str(commands[c].name);
         if (strcmp(commands[c].name, word) == 0) {
@@ -403,25 +413,24 @@ static bool valid(const struct qc_options *o)
            (!o->prefix || valid_prefix(o->prefix));
 }
 
-static bool arguments_fit(const struct qc_options *o)
+static bool arguments_fit(struct qc *qc, const struct qc_options *o)
 {
-    const char *name = commands[o->command].name;
+    size_t most = commands[o->command].most;
+    const char *why = NULL;
 
     if (o->arg_count < commands[o->command].least)
-        fprintf(stderr, "quantc %s: a file is missing\n", name);
-    else if (o->arg_count > commands[o->command].most)
-        fprintf(stderr, "quantc %s: one file too many: '%s'%s\n", name,
-                o->args[commands[o->command].most],
-                is_model(o->args[commands[o->command].most])
-                    ? "; a model is given with --model"
-                    : "");
+        why = "a file is missing";
+    else if (o->arg_count > most)
+        why = qc_format(qc, "one file too many: '%s'%s", o->args[most],
+                        is_model(o->args[most])
+                            ? "; a model is given with --model"
+                            : "")
+                  .ptr;
     else if (o->model && o->layers)
-        fprintf(stderr, "quantc %s: give --model or --layers, not both\n",
-                name);
-    else
-        return true;
-    fprintf(stderr, "usage: quantc %s %s\n", name, commands[o->command].usage);
-    return false;
+        why = "give --model or --layers, not both";
+    if (why)
+        qc_print_usage_fault(o->command, why);
+    return !why;
 }
 
 bool qc_parse_options(struct qc *qc, int argc, char **argv,
@@ -450,5 +459,5 @@ bool qc_parse_options(struct qc *qc, int argc, char **argv,
               stderr);
         return false;
     }
-    return valid(o) && arguments_fit(o);
+    return valid(o) && arguments_fit(qc, o);
 }

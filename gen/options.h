@@ -44,5 +44,8 @@ bool qc_parse_options(struct qc *qc, int argc, char **argv,
                       struct qc_options *o);
 /* The overview, or one command's page. */
 void qc_print_help(enum qc_command command);
+/* What is wrong with a command line, and how the command is used, to standard
+ * error. */
+void qc_print_usage_fault(enum qc_command command, const char *why);
 
 #endif

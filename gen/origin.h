@@ -5,7 +5,7 @@
 #define QC_ORIGIN_H
 
 #include "out.h"
-#include "resolve.h"
+#include "plan.h"
 
 enum qc_input {
     QC_INPUT_CONFIG,
@@ -33,5 +33,14 @@ void qc_put_origin(struct qc_out *o, enum qc_input input,
 /* The head of a record as comment lines. Either may have no name. */
 void qc_put_record_head(struct qc_out *o, const struct qc_origin *config,
                         const struct qc_origin *model);
+
+/* ---- stale.c ---- */
+
+/* The settings of a layer that decide its factors and do not stand in a record
+ * (unlike widths, numbers of scales, skip_fusion), as a checksum. */
+uint32_t qc_settings_crc32(const struct qc_plan *p, const struct qc_row *row);
+/* Reports lines of a record that begin like one about an input and go on
+ * otherwise. */
+void qc_check_origin_lines(struct qc *qc, const struct qc_file *record);
 
 #endif

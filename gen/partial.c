@@ -4,6 +4,7 @@
  *   version     u32
  *   checksum    u32  crc32 of all that follows
  *   length      u64  bytes that follow
+ *   config      name (u32 length, bytes), crc32 u32; model likewise
  *   batch_num   u32, exact_loss u32, round u32, layers u32
  *   per layer   name (u32 length, bytes), the fields of struct qc_search,
  *               scale_w (u32 count, u32 each), batches u64, stage u32, then
@@ -18,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-#define VERSION    1u
+#define VERSION    2u
 #define HEAD       24u        /* bytes up to and with length */
 #define FILE_MAX   (1u << 30) /* bytes of a state file       */
 #define LAYERS_MAX 65535u
@@ -51,6 +52,7 @@ static const struct field search_fields[] = {
     {"min_percentile",     F64, S(min_percentile)},
     {"num_of_bins",        U32, S(bins)          },
     {"weights",            U32, S(weights)       },
+    {"settings",           U32, S(settings)      },
 };
 
 static const struct field found_fields[] = {
@@ -161,6 +163,10 @@ void qc_put_partial(struct qc_out *o, const struct qc_calib *c)
     struct qc_out *body = qc_out_new(o->qc, NULL);
     size_t i;
 
+    put_text(body, c->config.name);
+    put(body, c->config.crc, 4);
+    put_text(body, c->model.name);
+    put(body, c->model.crc, 4);
     put(body, c->batch_num, 4);
     put(body, c->exact_loss, 4);
     put(body, c->round, 4);
@@ -324,6 +330,10 @@ static void get_calib(struct reader *r, struct qc_calib *c)
 {
     size_t i;
 
+    c->config.name = get_text(r);
+    c->config.crc = get32(r);
+    c->model.name = get_text(r);
+    c->model.crc = get32(r);
     c->batch_num = get32(r);
     c->exact_loss = get32(r);
     c->round = get32(r);
@@ -374,75 +384,143 @@ static const char *shown(struct qc *qc, const struct field *f, uint64_t v)
     return qc_format(qc, "%.9g", d).ptr;
 }
 
-static bool same_search(struct qc *qc, const struct qc_search *a,
-                        const char *a_name, const struct qc_search *b,
-                        const char *b_name, struct qc_loc at)
+/* Two calibrations, and what they are called. */
+struct pair {
+    struct qc *qc;
+    const struct qc_calib *a, *b;
+    const char *a_name, *b_name;
+    struct qc_loc at;
+};
+
+static bool same_origin(const struct qc_origin *x, const struct qc_origin *y)
 {
+    return x->crc == y->crc && !x->name.len == !y->name.len;
+}
+
+static const char *shown_origin(struct qc *qc, const struct qc_origin *origin)
+{
+    if (!origin->name.len)
+        return "not given";
+    return qc_format(qc, "%s (crc32 %08lx)", qc_shown(qc, origin->name),
+                     (unsigned long)origin->crc)
+        .ptr;
+}
+
+static const char *moved(const struct pair *p, enum qc_input input,
+                         const struct qc_origin *x, const struct qc_origin *y)
+{
+    return qc_format(p->qc, "the %s is %s in %s and %s in %s",
+                     qc_input_word(input), shown_origin(p->qc, x), p->a_name,
+                     shown_origin(p->qc, y), p->b_name)
+        .ptr;
+}
+
+/* Under what differs: which of the inputs do. */
+static bool differ(const struct pair *p, struct qc_diag *d)
+{
+    if (!same_origin(&p->a->config, &p->b->config))
+        qc_help(p->qc, d, "%s",
+                moved(p, QC_INPUT_CONFIG, &p->a->config, &p->b->config));
+    if (!same_origin(&p->a->model, &p->b->model))
+        qc_help(p->qc, d, "%s",
+                moved(p, QC_INPUT_MODEL, &p->a->model, &p->b->model));
+    return false;
+}
+
+static bool same_search(const struct pair *p, const struct qc_search *a,
+                        const struct qc_search *b)
+{
+    struct qc *qc = p->qc;
     uint32_t i;
 
-    for (i = 0; i < SEARCH_FIELDS; i++) {
+    for (i = 0; i + 1 < SEARCH_FIELDS; i++) {
         const struct field *f = &search_fields[i];
         uint64_t x = value_of(a, f), y = value_of(b, f);
 
-        if (x == y)
-            continue;
-        qc_report(qc, QC_SHARD_DIFFERS, at,
-                  "'%s' of layer '%s' is %s in %s and %s in %s", f->name,
-                  qc_shown(qc, a->name), shown(qc, f, x), a_name,
-                  shown(qc, f, y), b_name);
-        return false;
+        if (x != y)
+            return differ(p, qc_report(qc, QC_SHARD_DIFFERS, p->at,
+                                       "'%s' of layer '%s' is %s in %s and "
+                                       "%s in %s",
+                                       f->name, qc_shown(qc, a->name),
+                                       shown(qc, f, x), p->a_name,
+                                       shown(qc, f, y), p->b_name));
     }
     for (i = 0; i < a->count_w && i < b->count_w; i++)
         if (a->scale_w[i] != b->scale_w[i])
             break;
-    if (i == a->count_w && i == b->count_w)
-        return true;
-    qc_report(qc, QC_SHARD_DIFFERS, at,
-              "'scale_w' of layer '%s' differs between %s and %s: they were "
-              "made with different models",
-              qc_shown(qc, a->name), a_name, b_name);
-    return false;
+    if (i != a->count_w || i != b->count_w)
+        return differ(p,
+                      qc_report(qc, QC_SHARD_DIFFERS, p->at,
+                                "'scale_w' of layer '%s' differs between "
+                                "%s and %s",
+                                qc_shown(qc, a->name), p->a_name, p->b_name));
+    if (a->settings != b->settings)
+        return differ(p,
+                      qc_report(qc, QC_SHARD_DIFFERS, p->at,
+                                "the clips or the fusion of layer '%s' "
+                                "differ between %s and %s",
+                                qc_shown(qc, a->name), p->a_name, p->b_name));
+    return true;
 }
 
-static bool same_global(struct qc *qc, const char *what, uint32_t x,
-                        const char *a_name, uint32_t y, const char *b_name,
-                        struct qc_loc at)
+static bool same_layers(const struct pair *p)
 {
-    if (x != y)
-        qc_report(qc, QC_SHARD_DIFFERS, at, "%s is %lu in %s and %lu in %s",
-                  what, (unsigned long)x, a_name, (unsigned long)y, b_name);
-    return x == y;
-}
-
-bool qc_same_calibration(const struct qc_calib *a, const char *a_name,
-                         const struct qc_calib *b, const char *b_name,
-                         struct qc_loc at)
-{
-    struct qc *qc = a->qc;
+    const struct qc_calib *a = p->a, *b = p->b;
     size_t i;
 
-    if (!same_global(qc, "'batch_num'", a->batch_num, a_name, b->batch_num,
-                     b_name, at) ||
-        !same_global(qc, "--exact-loss", a->exact_loss, a_name, b->exact_loss,
-                     b_name, at))
-        return false;
     for (i = 0; i < a->count && i < b->count; i++) {
         const struct qc_search *x = &a->layers[i].search;
         const struct qc_search *y = &b->layers[i].search;
 
         if (!qc_equal(x->name, y->name))
             break;
-        if (!same_search(qc, x, a_name, y, b_name, at))
+        if (!same_search(p, x, y))
             return false;
     }
     if (i == a->count && i == b->count)
         return true;
-    qc_report(
-        qc, QC_SHARD_DIFFERS, at, "layer %zu is '%s' in %s and '%s' in %s",
-        i + 1, i < a->count ? qc_shown(qc, a->layers[i].search.name) : "none",
-        a_name, i < b->count ? qc_shown(qc, b->layers[i].search.name) : "none",
-        b_name);
+    return differ(
+        p,
+        qc_report(
+            p->qc, QC_SHARD_DIFFERS, p->at,
+            "layer %zu is '%s' in %s and '%s' in %s", i + 1,
+            i < a->count ? qc_shown(p->qc, a->layers[i].search.name) : "none",
+            p->a_name,
+            i < b->count ? qc_shown(p->qc, b->layers[i].search.name) : "none",
+            p->b_name));
+}
+
+static bool same_number(const struct pair *p, const char *what, uint32_t x,
+                        uint32_t y)
+{
+    return x == y || differ(p, qc_report(p->qc, QC_SHARD_DIFFERS, p->at,
+                                         "%s is %lu in %s and %lu in %s", what,
+                                         (unsigned long)x, p->a_name,
+                                         (unsigned long)y, p->b_name));
+}
+
+/* The record has to name one configuration and one model, so theirs have to be
+ * the same even where no setting differs. */
+static bool same_input(const struct pair *p, enum qc_input input,
+                       const struct qc_origin *x, const struct qc_origin *y)
+{
+    if (same_origin(x, y))
+        return true;
+    qc_report(p->qc, QC_SHARD_DIFFERS, p->at, "%s", moved(p, input, x, y));
     return false;
+}
+
+bool qc_same_calibration(const struct qc_calib *a, const char *a_name,
+                         const struct qc_calib *b, const char *b_name,
+                         struct qc_loc at)
+{
+    struct pair p = {a->qc, a, b, a_name, b_name, at};
+
+    return same_number(&p, "'batch_num'", a->batch_num, b->batch_num) &&
+           same_number(&p, "--exact-loss", a->exact_loss, b->exact_loss) &&
+           same_layers(&p) &&
+           same_input(&p, QC_INPUT_CONFIG, &a->config, &b->config) &&
+           same_input(&p, QC_INPUT_MODEL, &a->model, &b->model);
 }
 
 bool qc_same_found(const struct qc_found *a, const struct qc_found *b)

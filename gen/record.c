@@ -483,6 +483,7 @@ void qc_attach_record(struct qc_resolver *r, bool configured)
 
     for (i = 0; i < p->factor_count; i++)
         of[p->factors[i].layer - r->m->layers] = &p->factors[i];
+    qc_compare_origin(r, of, configured);
     for (i = 0; i < p->count; i++) {
         struct qc_row *row = &p->rows[i];
         const struct qc_factors *f = of[row->layer - r->m->layers];

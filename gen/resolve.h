@@ -10,6 +10,7 @@
  *     rules.c            what a type of layer allows
  *     unused.c           blocks that decide nothing
  *     record.c           factors of a record, checked and attached
+ *     stale.c            what a record was made from
  *     device.c           quantc.options
  *     advice.c           warnings about a finished plan */
 #ifndef QC_RESOLVE_H
@@ -203,6 +204,14 @@ struct qc_model *qc_model_of_record(struct qc *qc, const struct qc_doc *record);
 void qc_read_record(struct qc_resolver *r, const struct ScaleOffsetRecord *rec);
 /* Gives the rows their factors; needs finished rows. */
 void qc_attach_record(struct qc_resolver *r, bool configured);
+
+/* ---- stale.c ---- */
+
+/* Reports a record that was made from another model, or with a configuration
+ * that calibrates a layer otherwise. of: [model layers] factors, or null;
+ * needs rows that still say what the configuration says. */
+void qc_compare_origin(struct qc_resolver *r,
+                       const struct qc_factors *const *of, bool configured);
 
 /* ---- device.c ---- */
 

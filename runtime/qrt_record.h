@@ -14,7 +14,9 @@
  *       }
  *     }
  *
- * Entries of several layers stand one after the other in one file. */
+ * Entries of several layers stand one after the other in one file. Before them
+ * belongs QUANT_TABLES_RECORD_HEAD of the tables, a string: with it quantc
+ * refuses the record for another model or configuration. */
 #ifndef QRT_RECORD_H
 #define QRT_RECORD_H
 

@@ -30,6 +30,12 @@ ok "equal records" "$QUANTC" diff a.txt a.txt
 ok "a scale of a record" says '^  scale_w\[0\] +[0-9.]+ \(a.txt:6\) -> 0.5 \(b.txt:6\)' "$QUANTC" diff a.txt b.txt
 ok "a layer of one record only" says 'only in c.txt' "$QUANTC" diff a.txt c.txt
 fails 2 "a record and a configuration" "$QUANTC" diff a.txt a.cfg
+ok "says which is which" sh -c '"$0" diff a.cfg a.txt 2>&1 | grep -q "a.cfg is a configuration, a.txt is a record"' "$QUANTC"
+ok "no model: says so at the first file, once" says '^a.cfg:1:1: error: a.cfg does not name the layers' "$QUANTC" diff a.cfg b.cfg
+ok "and what to give" grep -q 'help: give --model M.onnx or --layers M.layers: ' said
+ok "once" sh -c '[ "$(grep -c error: said)" = 1 ]'
+ok "no model: config.json names its layers, quant.cfg does not" says '^a.cfg:1:1: error: a.cfg does not name the layers' "$QUANTC" diff $d/config.json a.cfg
+ok "two config.json need none" "$QUANTC" diff $d/config.json $d/config.json
 fails 3 "a missing file" "$QUANTC" diff a.txt none.txt
 
 "$QUANTC" compile a.cfg $m --record a.txt -o A --plan A/plan.json 2>/dev/null
@@ -39,11 +45,16 @@ sed '3s/true/false/' b.cfg >e.cfg
 "$QUANTC" image a.cfg $m --record b.txt -o B/quant.img 2>/dev/null
 ok "equal images" "$QUANTC" diff A/quant.img A/quant.img
 ok "images" says '^\+  scale_w .*0.5' "$QUANTC" diff A/quant.img B/quant.img
+ok "images: which input moved" says '^\+  record +crc32 [0-9a-f]{8}$' "$QUANTC" diff A/quant.img B/quant.img
+ok "and which did not" sh -c '! grep -q " model  *crc32" said'
+fails 2 "an image and a record" "$QUANTC" diff A/quant.img a.txt
 if [ -f A/plan.json ]; then
+    fails 2 "an image and a plan" "$QUANTC" diff A/quant.img A/plan.json
+    ok "says which is which" sh -c '"$0" diff A/quant.img A/plan.json 2>&1 | grep -q "A/quant.img is an image, A/plan.json is a plan"' "$QUANTC"
     ok "equal plans" "$QUANTC" diff A/plan.json A/plan.json
     ok "plans" says 'scale_w_bits\[0\] .*0x3F000000' "$QUANTC" diff A/plan.json B/plan.json
 else
-    skip 2 "quantc was built without cJSON"
+    skip 4 "quantc was built without cJSON"
 fi
 }
 finish

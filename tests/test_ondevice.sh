@@ -19,6 +19,27 @@ ok "at most one point below float" good
 ok "quantc check" "$QUANTC" check --werror "$out/record.txt"
 ok "quantc check, AMCT's verdict" "$QUANTC" check --werror --compat amct "$out/record.txt"
 ok "it says how" sh -c '[ "$(grep -cE "^ *# IFMR on [0-9]+ samples, (exact|histogram)" "$1")" = 4 ]' - "$out/record.txt"
+head_is() {
+    for role in config model; do
+        sed -n "s/^ \*   \($role .*\)/#   \1/p" "$out/recipe/quant_tables.h"
+    done >"$work/head"
+    head -n 2 "$out/record.txt" | cmp - "$work/head" && [ "$(wc -l <"$work/head")" = 2 ]
+}
+ok "and what it was made from, as the tables say it" head_is
+stale() { # stale WHAT CONFIG MODEL: refused, naming it
+    "$QUANTC" compile "$2" --model "$3" --record "$out/record.txt" -o "$work/stale" 2>"$work/stale.err"
+    [ $? = 1 ] && [ ! -e "$work/stale" ] && grep -q "record.txt:[12]:1: error: the record was made $1" "$work/stale.err"
+}
+{
+    echo 'batch_num : 3'
+    cat examples/digits/quant.cfg
+} >"$work/quant.cfg"
+{
+    cat examples/digits/model.onnx
+    printf '\172\000' # field 15, empty: nobody reads it
+} >"$work/model.onnx"
+ok "another configuration is told" stale "with another configuration" "$work/quant.cfg" examples/digits/model.onnx
+ok "another model is told" stale "from another model" examples/digits/quant.cfg "$work/model.onnx"
 if has protoc; then
     message=$(sed -n 's/^message \(ScaleOffsetRecord[A-Za-z]*\).*/\1/p' proto/scale_offset_record.proto | head -n 1)
     package=$(sed -n 's/^package \(.*\);/\1./p' proto/scale_offset_record.proto)

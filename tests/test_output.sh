@@ -99,6 +99,30 @@ ok "--name=value" "$QUANTC" compile quant.cfg --model=model.onnx --prefix=net -o
 ok "--prefix names files and symbols" sh -c 'grep -q "net_layers\[NET_LAYER_COUNT\]" eq/net_tables.h && ! grep -q -i quant_ eq/net_tables.h'
 ok "--version" sh -c '"$0" --version | grep -qE "^quantc [0-9]+\.[0-9]+\.[0-9]+$"' "$QUANTC"
 
+# usage_of COMMAND ARGUMENTS...: status 2, and the command's usage
+usage_of() {
+    _usage=$("$QUANTC" "$1" --help | head -n 1)
+    "$QUANTC" "$@" 2>usage.err
+    [ $? = 2 ] && [ "$(sed -n '$p' usage.err)" = "usage: $_usage" ]
+}
+ok "usage: compile" usage_of compile
+ok "usage: image without -o" usage_of image quant.cfg --model model.onnx
+ok "usage: calibrate without a model" usage_of calibrate quant.cfg
+ok "usage: calibrate without data" usage_of calibrate quant.cfg --model model.onnx
+ok "usage: merge" usage_of merge
+ok "usage: schema" usage_of schema
+ok "usage: config without anything" usage_of config
+ok "usage: two files against a model" usage_of check quant.cfg record.txt --model model.onnx
+ok "usage: diff of two kinds" usage_of diff quant.cfg record.txt
+ok "usage: model and layers" usage_of compile quant.cfg --model model.onnx --layers l
+ok "a model is enough" "$QUANTC" compile --model model.onnx --batch-num 2 -Wno-res.not-calibrated -o bare
+ok "with its options" grep -q 'batch_num  *= *2\|, *2, */\* *batch_num\|batch_num.* 2' bare/quant_tables.c
+same_help() { "$QUANTC" help $1 >help.1 && "$QUANTC" ${1:+"$1"} --help | cmp - help.1; }
+for command in "" compile check diff merge; do
+    ok "help $command" same_help "$command"
+done
+fails 2 "help of no command" "$QUANTC" help compil
+
 # ---- a calibrated layer that is missing ----
 awk 'BEGIN { RS = "}\n}\n"; ORS = "}\n}\n" } !/"pw"/ { print }' record.txt >partial.txt
 ok "a layer without factors is a warning" sh -c '"$0" compile quant.cfg --model model.onnx --record partial.txt -o part 2>&1 | grep -q "warning.*pw"' "$QUANTC"

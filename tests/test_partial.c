@@ -76,6 +76,8 @@ static struct qc_calib *example(void)
     size_t i;
 
     c->qc = &qc;
+    c->config = (struct qc_origin){qc_str("quant.cfg"), 0x01234567};
+    c->model = (struct qc_origin){qc_str("model.onnx"), 0x89ABCDEF};
     c->batch_num = 7;
     c->round = 1;
     c->count = 3;
@@ -94,6 +96,7 @@ static struct qc_calib *example(void)
         s->step = 0.01;
         s->max_percentile = s->min_percentile = 0.999999;
         s->weights = 1;
+        s->settings = 0xFEDCBA98;
         s->count_w = i ? 1 : 2;
         s->scale_w = scale_w;
         l->batches = 3 * i;
@@ -155,8 +158,8 @@ static void bytes_are_the_same_on_every_host(void **state)
     struct qc_out *o = bytes_of(example());
 
     (void)state;
-    assert_memory_equal(o->text, "QOBS\r\n\x1a\n\1\0\0\0", 12);
-    assert_int_equal(qc_crc32((struct qc_str){o->text, o->size}), 0x1b334641);
+    assert_memory_equal(o->text, "QOBS\r\n\x1a\n\2\0\0\0", 12);
+    assert_int_equal(qc_crc32((struct qc_str){o->text, o->size}), 0x18b38128);
 }
 
 static void every_changed_byte_is_noticed(void **state)
@@ -258,6 +261,48 @@ static void the_field_that_differs_is_named(void **state)
     DIFFERS("'scale_w'", s->count_w = 2);
     DIFFERS("layer 2 is 'a/b' in a and 'c' in b", s->name = qc_str("c"));
     DIFFERS("layer 3 is", b->count = 2);
+    DIFFERS("the clips or the fusion of layer 'a/b'", s->settings = 0);
+}
+
+/* Settings may be the same and the files others: the record could name but
+ * one of them. */
+static void the_input_that_differs_is_named(void **state)
+{
+    (void)state;
+    DIFFERS("the config is quant.cfg (crc32 01234567) in a and c.cfg (crc32 "
+            "00000001) in b",
+            b->config = ((struct qc_origin){qc_str("c.cfg"), 1}));
+    DIFFERS("the config is quant.cfg (crc32 01234567) in a and not given in b",
+            b->config = ((struct qc_origin){qc_str(""), 0}));
+    DIFFERS("the model is model.onnx (crc32 89abcdef) in a and model.onnx "
+            "(crc32 00000000) in b",
+            b->model.crc = 0);
+}
+
+static void the_input_is_named_beside_the_field(void **state)
+{
+    struct qc_calib *a = example(), *b = example();
+    struct qc_file *f = qc_load_text(&qc, "f", "", 0);
+
+    (void)state;
+    b->config.crc = 1;
+    b->layers[0].search.step = 0.02;
+    assert_false(qc_same_calibration(a, "a", b, "b", (struct qc_loc){f, 0, 0}));
+    assert_non_null(strstr(f->diags->text, "'search_step'"));
+    assert_non_null(strstr(f->diags->helps->text, "the config is quant.cfg"));
+    assert_null(f->diags->helps->next);
+}
+
+/* Only bytes count, as machines may have their files under other names. */
+static void names_of_inputs_may_differ(void **state)
+{
+    struct qc_calib *a = example(), *b = example();
+
+    (void)state;
+    b->config.name = qc_str("quant(1).cfg");
+    b->model.name = qc_str("m.onnx");
+    assert_true(
+        qc_same_calibration(a, "a", b, "b", (struct qc_loc){NULL, 0, 0}));
 }
 
 static void names_of_layers_become_names_of_files(void **state)
@@ -344,6 +389,9 @@ int main(void)
         TEST(content_is_checked_behind_a_right_checksum),
         TEST(versions_are_told),
         TEST(the_field_that_differs_is_named),
+        TEST(the_input_that_differs_is_named),
+        TEST(the_input_is_named_beside_the_field),
+        TEST(names_of_inputs_may_differ),
         TEST(names_of_layers_become_names_of_files),
         TEST(every_item_is_done_once),
     };

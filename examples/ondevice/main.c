@@ -121,6 +121,7 @@ int main(void)
         if (status != QRT_OK)
             return fail("observing", status);
     }
+    io_text(QUANT_TABLES_RECORD_HEAD);
     for (i = 0; i < LAYERS; i++) {
         status = report(i);
         if (status != QRT_OK)
