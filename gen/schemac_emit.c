@@ -34,9 +34,14 @@ static void put_string(FILE *to, struct qc_str s)
 
     fputc('"', to);
     for (i = 0; i < s.len; i++) {
-        if (s.ptr[i] == '"' || s.ptr[i] == '\\')
-            fputc('\\', to);
-        fputc(s.ptr[i], to);
+        unsigned char c = (unsigned char)s.ptr[i];
+
+        if (c == '"' || c == '\\')
+            fprintf(to, "\\%c", c);
+        else if (c < ' ')
+            fprintf(to, "\\%03o", c);
+        else
+            fputc(c, to);
     }
     fputc('"', to);
 }

@@ -75,6 +75,37 @@ fault "9:29: error: enum E has no value 'C'" "$head" '// An enum.' 'enum E {' \
 fault '5:12: error: number 0 is taken by A' "$head" '// An enum.' 'enum E {' \
     '// A value.' 'A = 0; B = 0; }'
 
+fault '4:6: error: enum E has no value' "$head" '// An enum.' '// Of none.' 'enum E { }'
+fault '5:5: error: enum values must fit 32 bits' "$head" '// An enum.' 'enum E {' \
+    '// A value.' 'A = 2147483648; }'
+fault '7:1: error: value A is given twice' "$head" '// An enum.' 'enum E {' \
+    '// A value.' 'A = 0;' '// A value.' 'A = 1; }'
+fault '7:16: error: field f is given twice' "$head" '// A message.' \
+    'message M {' '// A field.' 'optional int32 f = 1;' '// A field.' \
+    'optional int32 f = 2;' '}'
+field "5:36: error: escape '\\q' is not known here" 'optional int32 f = 1 [(qc.range) = "[0,\q"];'
+
+# What is written in more than one way: strings in pieces, escapes, names from
+# the root, negative numbers.
+printf '%s\n' "$head" 'import "options.proto";' '// A message.' 'message M {' '// A "field" \ with signs.' \
+    "optional int32 f = 1 [default = -5, (qc.range) = \"[-7,\" ' 7]', deprecated = true];" \
+    '// The same type, by its full name.' 'repeated .x.M m = 2;' \
+    '// A number.' 'optional float g = 3 [default = -0.5];' \
+    '// Endless.' 'optional float h = 4 [default = -inf];' \
+    '// Signs.' 'optional string s = 5 [default = "a\tb\"\\\n"];' '}' >"$work/forms.proto"
+mkdir -p "$work/forms"
+ok "forms: tables" "$schemac" --tables "$work/forms" proto/options.proto "$work/forms.proto"
+ok "forms: the tables compile" "$CC" -std=c99 -pedantic -Wall -Wextra -Werror -Igen \
+    -c "$work/forms/schema_tables.c" -o "$work/forms/tables.o"
+ok "forms: the default is whole" grep -qF '.default_text = "a\011b\"\\\012"' "$work/forms/schema_tables.c"
+ok "forms: documents" "$schemac" --docs "$work/forms.md" proto/options.proto "$work/forms.proto"
+ok "forms: a range of two pieces" grep -qF '[-7, 7]' "$work/forms.md"
+if has protoc; then
+    ok "forms: protoc agrees" protoc -I proto -I "$work" --descriptor_set_out="$work/set" "$work/forms.proto"
+else
+    skip 1 "no protoc"
+fi
+
 # Several faults, one run.
 printf '%s\n' "$head" 'message M {' 'optional int32 a 1;' \
     'optional int32 b = 2;' 'optional int32 = 3;' '}' >"$work/two.proto"
