@@ -135,6 +135,32 @@ ok "the record compiles, with weights, and a warning" warns "'scale_w' of layer 
 not_finite() { calibrate "$work/pools.cfg" --model "$top/tests/models/faulty_weights.onnx" --data "$work/pooldata" -o "$work/no.txt"; }
 ok "weights that are not finite are an error" says "the weights of layer 'nan' hold a number that is not finite" not_finite
 
+# ---- samples whose step would overflow ----
+
+mkdir -p "$work/large"
+printf '\346\261\141\377\346\261\141\177' | npy "$work/large/flat.npy" '<f4' 2 # -3e38, 3e38
+cp "$data/conv1/0.npy" "$work/large/pool.npy"
+for algo in ifmr_quantize hfmg_quantize; do
+    echo "activation_offset: true common_config { $algo { } arq_quantize { channel_wise: false } }" >"$work/$algo.cfg"
+    ok "$algo: samples that are too large are an error" says "the samples of layer 'flat' are too large for binary32" \
+        calibrate "$work/$algo.cfg" --model "$top/tests/models/pools.onnx" --data "$work/large" -o "$work/large.txt"
+done
+ok "a shard of them" calibrate "$work/ifmr_quantize.cfg" --model "$top/tests/models/pools.onnx" \
+    --data "$work/large" --partial "$work/large.qobs"
+ok "merged they are an error" says "the samples of layer 'flat' are too large for binary32" \
+    "$QUANTC" merge "$work/large.qobs" -o "$work/large.txt"
+ok "no record is written" absent "$work/large.txt"
+
+# ---- a terminal is told how far it is ----
+
+if has script; then
+    script -qec "'$QUANTC' calibrate '$config' --model '$model' --data '$data' -o '$work/tty.txt'" /dev/null >"$work/tty" </dev/null
+    ok "the line of progress is cleared at the end" sh -c 'tail -c 4 "$0" | od -An -c | grep -q "033   \[   K"' "$work/tty"
+    ok "the record is the same" same "$work/tty.txt" "$whole"
+else
+    skip 2 "no script(1): progress on a terminal"
+fi
+
 # ---- where samples are looked for ----
 
 mkdir -p "$work/flat" "$work/odd"
