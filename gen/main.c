@@ -285,13 +285,16 @@ static void show(struct run *r)
 
 static void check(struct run *r)
 {
+    static const struct qc_lower_options as_compile = {"quant"};
     size_t i;
 
     if (r->o->model || r->o->layers || r->o->record) {
         if (r->o->arg_count > 1)
             wrong_usage(r, "one file at a time against a model; a record is "
                            "given with --record");
-        resolve(r);
+        /* And whether its numbers fit the tables, as compile would say. */
+        if (resolve(r))
+            qc_lower(r->qc, r->plan, &as_compile);
         return;
     }
     for (i = 0; i < r->o->arg_count; i++)
