@@ -338,7 +338,7 @@ static void layers(struct run *r)
 }
 
 /* What a file that is no text can be told from: its first characters. */
-enum sight { TEXT, IMAGE, PLAN };
+enum sight { TEXT, IMAGE, PLAN, NOWHERE };
 
 static bool begins(const char *text, const char *with)
 {
@@ -351,7 +351,7 @@ static enum sight at_sight(const char *path)
     FILE *f = fopen(path, "rb");
 
     if (!f)
-        return TEXT;
+        return NOWHERE;
     if (fread(head, 1, sizeof(head) - 1, f) == 0)
         head[0] = '\0';
     fclose(f);
@@ -451,6 +451,11 @@ static void diff(struct run *r)
     struct qc_doc *a, *b;
     bool done;
 
+    if (sight == NOWHERE || at_sight(fb) == NOWHERE) { /* which says so */
+        qc_load(r->qc, fa, QC_MAX_FILE);
+        qc_load(r->qc, fb, QC_MAX_FILE);
+        return;
+    }
     two_of_a_kind(r, words[sight], words[at_sight(fb)]);
     if (sight == IMAGE) {
         if (diff_images(r, o))

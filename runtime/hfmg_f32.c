@@ -49,19 +49,13 @@ static void histogram(const float *x, size_t n, float min, float max,
     }
 }
 
-/* floor(a / b) as torch does it for floats: from the exact remainder. The
- * quotient is below 2^14, so the products are exact in binary64. */
+/* floor(a / b) of binary32 numbers, up to `last` < 2^16. Unless the quotient is
+ * whole it is 2^-24 of itself over 2^16 away from a whole number at least, so
+ * the one of binary64 has the same floor. */
 static uint32_t floor_quotient(float a, float b, uint32_t last)
 {
-    if (!(a > 0.0f))
-        return 0;
-    double q = (double)a / (double)b;
-    uint32_t k = q < (double)last ? (uint32_t)q : last;
-    if ((double)k * (double)b > (double)a)
-        k -= 1u;
-    else if (k < last && (double)(k + 1u) * (double)b <= (double)a)
-        k += 1u;
-    return k;
+    double q = a > 0.0f ? (double)a / (double)b : 0.0;
+    return q < (double)last ? (uint32_t)q : last;
 }
 
 /* Spreads the earlier counts over the bins of the common range. */
