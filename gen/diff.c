@@ -224,7 +224,7 @@ static struct qc_str line_at(const struct qc_out *o, size_t *at)
     return s;
 }
 
-/* Lines of an image's text by "layer, what": what stands first on the line. */
+/* Lines of a text by "layer, what": what stands first on the line. */
 static void index_lines(struct qc *qc, const struct qc_out *o,
                         struct qc_map *map)
 {
@@ -248,14 +248,97 @@ static void index_lines(struct qc *qc, const struct qc_out *o,
     }
 }
 
-static size_t diff_lines(struct qc_out *o, const struct qc_out *a,
-                         const struct qc_map *b, char mark, bool changes)
+struct side {
+    const struct qc_out *text;
+    const struct qc_map *origins; /* by the keys of the lines; or null */
+};
+
+static void put_line(struct qc_out *o, char mark, struct qc_str line,
+                     const struct side *side, struct qc_str key)
+{
+    const struct qc_str *origin =
+        side->origins ? qc_map_get(side->origins, key) : NULL;
+
+    qc_printf(o, "%c%.*s", mark, QC_ARG(line));
+    if (origin && origin->len)
+        qc_printf(o, " (%.*s)", QC_ARG(*origin));
+    qc_puts(o, "\n");
+}
+
+/* The next word of a line; empty at its end. */
+static struct qc_str next_word(struct qc_str line, size_t *at)
+{
+    struct qc_str w;
+
+    while (*at < line.len && line.ptr[*at] == ' ')
+        ++*at;
+    w.ptr = line.ptr + *at;
+    for (w.len = 0; *at < line.len && line.ptr[*at] != ' '; ++*at)
+        w.len++;
+    return w;
+}
+
+/* Of lists of numbers with as many words the words that differ, unless these
+ * are so many that the lines say it better. 0: print the lines. */
+#define FEW_WORDS 8u
+static size_t few_words(struct qc_str a, struct qc_str b)
+{
+    size_t ia = 0, ib = 0, words = 0, differ = 0;
+    struct qc_str wa, wb;
+
+    next_word(a, &ia);
+    next_word(b, &ib);
+    do {
+        wa = next_word(a, &ia);
+        wb = next_word(b, &ib);
+        if (wa.len && strspn(wa.ptr, "0123456789ABCDEFe+-.") < wa.len)
+            return 0;
+        words += wa.len > 0;
+        differ += !qc_equal(wa, wb);
+    } while (wa.len && wb.len);
+    return wa.len == wb.len && words > 1 && differ <= FEW_WORDS ? differ : 0;
+}
+
+/* "-  scale_w[3]   0.5 (record.txt:9)", and the other one. */
+static void put_word(struct qc_out *o, char mark, struct qc_str word,
+                     const struct side *side, struct qc_str key, size_t index)
+{
+    struct qc_str at = qc_format(o->qc, "%.*s[%zu]", QC_ARG(key), index), name;
+    const char *line = memchr(at.ptr, '\n', at.len);
+
+    name = (struct qc_str){line + 1, (size_t)(qc_end(at) - line) - 1};
+    put_line(o, mark,
+             qc_format(o->qc, "%-14s %.*s", qc_cstr(o->qc, name), QC_ARG(word)),
+             side, side->origins && qc_map_get(side->origins, at) ? at : key);
+}
+
+static void put_words(struct qc_out *o, struct qc_str a, const struct side *sa,
+                      struct qc_str b, const struct side *sb, struct qc_str key)
+{
+    size_t ia = 0, ib = 0, i = 0;
+    struct qc_str wa, wb;
+
+    next_word(a, &ia);
+    next_word(b, &ib);
+    for (wa = next_word(a, &ia); wa.len; wa = next_word(a, &ia), i++) {
+        wb = next_word(b, &ib);
+        if (qc_equal(wa, wb))
+            continue;
+        put_word(o, '-', wa, sa, key, i);
+        put_word(o, '+', wb, sb, key, i);
+    }
+}
+
+/* Lines of `a` that b has not, and where `changes` those it has otherwise. */
+static size_t diff_lines(struct qc_out *o, const struct side *a,
+                         const struct qc_map *in_b, const struct side *b,
+                         char mark, bool changes)
 {
     struct heading h = {o, QC_STR("image"), false, 0};
     size_t at = 0, count = 0;
 
-    while (at < a->size) {
-        struct qc_str line = line_at(a, &at);
+    while (at < a->text->size) {
+        struct qc_str line = line_at(a->text, &at), key;
         const struct qc_str *other;
         size_t n = 2;
 
@@ -265,27 +348,54 @@ static size_t diff_lines(struct qc_out *o, const struct qc_out *a,
             continue;
         while (n < line.len && line.ptr[n] != ' ')
             n++;
-        other = qc_map_get(b, qc_format(o->qc, "%.*s\n%.*s", QC_ARG(h.name),
-                                        (int)n, line.ptr));
-        if (other ? !changes || qc_equal(*other, line) : false)
+        key = qc_format(o->qc, "%.*s\n%.*s", QC_ARG(h.name), (int)n, line.ptr);
+        other = qc_map_get(in_b, key);
+        if (other && (!changes || qc_equal(*other, line)))
             continue;
         begin(&h);
         count++;
-        qc_printf(o, "%c%.*s\n", mark, QC_ARG(line));
+        if (other && few_words(line, *other)) {
+            put_words(o, line, a, *other, b, key);
+            continue;
+        }
+        put_line(o, mark, line, a, key);
         if (other)
-            qc_printf(o, "+%.*s\n", QC_ARG(*other));
+            put_line(o, '+', *other, b, key);
     }
     return count;
+}
+
+/* Two texts and what decided their lines; either may be null. */
+static size_t diff_texts(struct qc_out *o, const struct side *a,
+                         const struct side *b)
+{
+    struct qc_map ia = {0}, ib = {0};
+
+    index_lines(o->qc, a->text, &ia);
+    index_lines(o->qc, b->text, &ib);
+    return diff_lines(o, a, &ib, b, '-', true) +
+           diff_lines(o, b, &ia, a, '+', false);
 }
 
 size_t qc_diff_texts(struct qc_out *o, const struct qc_out *a,
                      const struct qc_out *b)
 {
-    struct qc_map ia = {0}, ib = {0};
+    struct side sa = {a, NULL}, sb = {b, NULL};
 
-    index_lines(o->qc, a, &ia);
-    index_lines(o->qc, b, &ib);
-    return diff_lines(o, a, &ib, '-', true) + diff_lines(o, b, &ia, '+', false);
+    return diff_texts(o, &sa, &sb);
+}
+
+size_t qc_diff_shown(struct qc_out *o, struct qc_shown_plan *a,
+                     struct qc_shown_plan *b)
+{
+    struct qc_out *ta = qc_out_new(o->qc, NULL), *tb = qc_out_new(o->qc, NULL);
+    struct side sa = {ta, &a->origins}, sb = {tb, &b->origins};
+
+    if (!a->weights || !b->weights)
+        a->weights = b->weights = NULL;
+    qc_show(ta, a);
+    qc_show(tb, b);
+    return diff_texts(o, &sa, &sb);
 }
 
 /* Scalars below a node, as "  path  value". */

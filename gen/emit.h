@@ -49,11 +49,6 @@ struct qc_image_weights; /* emit_weights.h */
 bool qc_emit_image(struct qc_out *o, const struct qc_tables *t, bool words,
                    const struct qc_image_weights *weights);
 
-/* ---- show.c ---- */
-
-/* An image as text. False after a fault, which is reported. */
-bool qc_show_image(struct qc_out *o, const char *path);
-
 /* ---- emit_plan.c ---- */
 
 /* plan.json: the same plan for programs. False when built without cJSON. */

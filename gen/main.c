@@ -5,6 +5,7 @@
 #include "emit.h"
 #include "emit_weights.h"
 #include "options.h"
+#include "show.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -276,9 +277,12 @@ static void image(struct run *r)
 static void show(struct run *r)
 {
     struct qc_out *o = qc_out_new(r->qc, NULL);
+    struct qc_shown_plan p;
 
-    if (qc_show_image(o, r->o->args[0]))
-        print(r, o);
+    if (!qc_load_shown(r->qc, r->o->args[0], &p))
+        return;
+    qc_show(o, &p);
+    print(r, o);
 }
 
 /* ---- the other commands ---- */
@@ -337,36 +341,15 @@ static void layers(struct run *r)
     print(r, o);
 }
 
-/* What a file that is no text can be told from: its first characters. */
-enum sight { TEXT, IMAGE, PLAN, NOWHERE };
-
-static bool begins(const char *text, const char *with)
+static bool diff_shown(struct run *r, struct qc_out *o)
 {
-    return strncmp(text, with, strlen(with)) == 0;
-}
+    struct qc_shown_plan *a = qc_alloc(r->qc, sizeof(*a));
+    struct qc_shown_plan *b = qc_alloc(r->qc, sizeof(*b));
 
-static enum sight at_sight(const char *path)
-{
-    char head[256] = {0};
-    FILE *f = fopen(path, "rb");
-
-    if (!f)
-        return NOWHERE;
-    if (fread(head, 1, sizeof(head) - 1, f) == 0)
-        head[0] = '\0';
-    fclose(f);
-    return begins(head, "QRTI")                                       ? IMAGE
-           : begins(head + strspn(head, " \n\t\r{"), "\"generator\"") ? PLAN
-                                                                      : TEXT;
-}
-
-static bool diff_images(struct run *r, struct qc_out *o)
-{
-    struct qc_out *a = qc_out_new(r->qc, NULL), *b = qc_out_new(r->qc, NULL);
-
-    if (!qc_show_image(a, r->o->args[0]) || !qc_show_image(b, r->o->args[1]))
+    if (!qc_load_shown(r->qc, r->o->args[0], a) ||
+        !qc_load_shown(r->qc, r->o->args[1], b))
         return false;
-    r->differs = qc_diff_texts(o, a, b) > 0;
+    r->differs = qc_diff_shown(o, a, b) > 0;
     return true;
 }
 
@@ -442,23 +425,29 @@ static void two_of_a_kind(struct run *r, const char *a, const char *b)
 /* Status 1 when there is a difference, as diff(1). */
 static void diff(struct run *r)
 {
-    static const char *const words[] = {"something else", "an image", "a plan"};
+    static const char *const words[] = {
+        [QC_SHOWN_NONE] = "something else",
+        [QC_SHOWN_IMAGE] = "an image or tables",
+        [QC_SHOWN_TABLES] = "an image or tables",
+        [QC_SHOWN_FOLDER] = "an image or tables",
+        [QC_SHOWN_PLAN] = "a plan",
+    };
     struct qc_out *o = qc_out_new(r->qc, NULL);
     const char *fa = r->o->args[0], *fb = r->o->args[1];
-    enum sight sight = at_sight(fa);
-    enum qc_kind kind =
-        sight == PLAN ? QC_KIND_JSON_SYNTAX : qc_kind_of_word(r->o->kind);
+    enum qc_shown_kind sight = qc_shown_kind(fa);
+    enum qc_kind kind = sight == QC_SHOWN_PLAN ? QC_KIND_JSON_SYNTAX
+                                               : qc_kind_of_word(r->o->kind);
     struct qc_doc *a, *b;
     bool done;
 
-    if (sight == NOWHERE || at_sight(fb) == NOWHERE) { /* which says so */
-        qc_load(r->qc, fa, QC_MAX_FILE);
+    if (sight == QC_SHOWN_NOWHERE || qc_shown_kind(fb) == QC_SHOWN_NOWHERE) {
+        qc_load(r->qc, fa, QC_MAX_FILE); /* which says so */
         qc_load(r->qc, fb, QC_MAX_FILE);
         return;
     }
-    two_of_a_kind(r, words[sight], words[at_sight(fb)]);
-    if (sight == IMAGE) {
-        if (diff_images(r, o))
+    two_of_a_kind(r, words[sight], words[qc_shown_kind(fb)]);
+    if (sight != QC_SHOWN_NONE && sight != QC_SHOWN_PLAN) {
+        if (diff_shown(r, o))
             print(r, o);
         return;
     }
@@ -467,7 +456,7 @@ static void diff(struct run *r)
     if (!a || !b || qc_error_count(r->qc))
         return;
     two_of_a_kind(r, kind_word(a), kind_word(b));
-    if (sight == PLAN)
+    if (sight == QC_SHOWN_PLAN)
         done = diff_json_plans(r, a, b, o);
     else if (a->kind == QC_KIND_RECORD)
         done = diff_records(r, a, b, o);

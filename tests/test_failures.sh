@@ -18,6 +18,8 @@ sed 's/search_step : [0-9.]*/search_step : 0.02/; s/search_step: [0-9.]*/search_
 sed 's/search_step/search_stp/' quant.cfg >bad.cfg
 "$QUANTC" layers model.onnx >model.layers
 "$QUANTC" image quant.cfg --model model.onnx --record record.txt -o quant.img
+echo 'common_config { arq_quantize { channel_wise: true } }' >bare.cfg
+echo 'layer { name: "a" type: "Conv2d" weight_shape: [2, 2, 1, 1] }' >bare.layers
 mkdir data
 "$CC" make_npy.c -o make_npy && ./make_npy data/conv1.npy data/dw.npy data/pw.npy data/fc.npy
 printf 'batch_num: 1\ncommon_config { ifmr_quantize { search_step: 0.1 } }\n' >small.cfg
@@ -61,6 +63,8 @@ if make -s -C "$top" BUILD="$BUILD" SCHEMAC="$BUILD/schemac" "$BUILD/obj/gen/mai
     ok "memory: schema" every_allocation 0 schema --kind json-retrain
     ok "memory: image" every_allocation 0 image quant.cfg --model model.onnx --record record.txt -o out12/q.img
     ok "memory: show" every_allocation 0 show quant.img
+    "$QUANTC" compile bare.cfg --layers bare.layers -o bare 2>/dev/null
+    ok "memory: show tables" every_allocation 0 show bare
     ok "memory: diff" every_allocation 1 diff quant.cfg other.cfg --model model.onnx
     ok "memory: calibrate" every_allocation 0 calibrate small.cfg --model model.onnx --data data \
         -o out15/record.txt --report out15/report.json
