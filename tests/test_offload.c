@@ -393,6 +393,10 @@ static void late_success_does_not_revive(void **state)
 
     (void)state;
     begin_script(0);
+    assert_int_equal(qrt_start(NULL, &jobs[0].job, &a), QRT_OFF_EARG);
+    assert_int_equal(qrt_start(&off, NULL, &a), QRT_OFF_EARG);
+    assert_int_equal(qrt_start(&off, &jobs[0].job, NULL), QRT_OFF_EARG);
+    assert_int_equal(script.submits, 0);
     assert_int_equal(qrt_start(&off, &jobs[0].job, &a), QRT_OFF_OK);
     assert_int_equal(qrt_start(&off, &jobs[1].job, &b), QRT_OFF_OK);
     assert_int_equal(qrt_start(&off, &jobs[2].job, &b), QRT_OFF_BUSY);
@@ -517,6 +521,9 @@ static void answers_of_open_are_kept_or_a_loss(void **state)
         qrt_offload_detach(&off);
         script.closes = 0;
         script.open = rows[i][0];
+        assert_int_equal(
+            qrt_offload_attach(&off, &scripted, NULL, 8, NULL, NULL),
+            QRT_OFF_ENOMEM);
         assert_int_equal(
             qrt_offload_attach(&off, &scripted, &script_ctx, 8, NULL, NULL),
             rows[i][1]);

@@ -135,6 +135,20 @@ static void product_ties_go_to_even(void **state)
     assert_int_equal(r.m, 1610612740);
 }
 
+static void a_product_may_round_to_the_next_power_of_two(void **state)
+{
+    /* 2^61 - 2 in 62 bits: 0.5 to 31 of them */
+    struct qrt_real a = {(1 << 30) + 1, 0}, b = {INT32_MAX - 1, 0}, r;
+
+    (void)state;
+    assert_int_equal(qrt_real_mul(a, b, &r), QRT_OK);
+    assert_int_equal(r.m, 1 << 30);
+    assert_int_equal(r.e, 0);
+    a.e = 128; /* where there is no next one */
+    b.e = 1;
+    assert_int_equal(qrt_real_mul(a, b, &r), QRT_ERR_RANGE);
+}
+
 static void what_is_no_scale_is_refused(void **state)
 {
     struct qrt_real good = {1 << 30, 0}, r = {5, 5};
@@ -187,6 +201,7 @@ int main(void)
         cmocka_unit_test(reciprocal_is_the_nearest_of_31_bits),
         cmocka_unit_test(product_and_quotient_round_once),
         cmocka_unit_test(product_ties_go_to_even),
+        cmocka_unit_test(a_product_may_round_to_the_next_power_of_two),
         cmocka_unit_test(what_is_no_scale_is_refused),
         cmocka_unit_test(fixed_point_values_are_exact),
     };

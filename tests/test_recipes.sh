@@ -71,6 +71,36 @@ for k in hfmg ulq; do
     ok "$k: the image says it; 1,000 mutations" "./check-$k" "$k.img" 1000
 done
 
+# ---- 16 bits: codes between layers do not fit a byte ----
+
+cat >wide.cfg <<'END'
+common_config {
+  ifmr_quantize { dst_type: INT16 asymmetric: false }
+  arq_quantize { channel_wise: false }
+}
+END
+for l in conv1 dw pw fc; do
+    printf 'record { key: "%s" value { scale_d: 1e-4 offset_d: 0 scale_w: 0.01 offset_w: 0 act_type: "INT16" } }\n' $l
+done >wide.txt
+cat >wide.c <<'END'
+#include "qrt_selftest.h"
+#include "quant_tables.h"
+
+int main(void)
+{
+    struct qrt_selftest_fault fault;
+
+    return quant_layers[QUANT_CONV1].act_bits != 16 ||
+           quant_layers[QUANT_CONV1].edge->code_max != 32767 ||
+           qrt_selftest(&quant_tables, &quant_selftest, &fault) != QRT_OK;
+}
+END
+ok "16 bits: compile" "$QUANTC" compile wide.cfg --model "$d/model.onnx" --record wide.txt --selftest -o wide
+ok "16 bits: build" "$CC" $flags -Iwide wide.c wide/quant_tables.c "$BUILD/libquantrt.a" -o look-wide
+ok "16 bits: self-test" ./look-wide
+
+# ---- what else tells of them ----
+
 ok "hfmg: show" says '  hfmg         2048 bins' "$QUANTC" show "hfmg.img"
 ok "ulq: show" says '  ulq          free, clip -1.5 to 3' "$QUANTC" show "ulq.img"
 ok "ulq: show, behind a ReLU" says '  ulq          fixed_min, clip -1.5 to 3' "$QUANTC" show "ulq.img"
