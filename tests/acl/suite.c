@@ -621,6 +621,100 @@ static void refusals(void)
     CHECK(sim->live() == 0, "X.workspace");
 }
 
+/* A configuration that cannot be read is refused before anything is opened;
+ * none at all, or zeros, is the default. */
+static void configurations(void)
+{
+    static const struct qrt_ascend_cfg zeros = {.size = sizeof zeros};
+    struct qrt_ascend_cfg bad[3] = {cfg, cfg, cfg};
+    const void *none[2] = {NULL, &zeros};
+
+    bad[0].size--;
+    bad[1].model_count = QRT_ASCEND_MODELS + 1;
+    bad[2].models = NULL;
+    for (int i = 0; i < 3; i++) {
+        profile_reset();
+        fresh();
+        notes = 0;
+        CHECK(qrt_offload_attach(&off, backend, ctx, backend->ctx_size, &noting,
+                                 &bad[i]) == QRT_OFF_EABI,
+              "X.configuration");
+        CHECK(notes == 1 && strstr(noted, "configuration") != NULL &&
+                  sim->live() == 0,
+              "X.configuration");
+    }
+    for (int i = 0; i < 2; i++) {
+        profile_reset();
+        fresh();
+        CHECK(qrt_offload_attach(&off, backend, ctx, backend->ctx_size, NULL,
+                                 none[i]) == QRT_OFF_OK &&
+                  a_job_of(QRT_JOB_QUANT),
+              "X.defaults");
+        qrt_offload_detach(&off);
+        CHECK(sim->live() == 0, "X.defaults");
+    }
+}
+
+/* A folder of models is named to the library once; where it has none of them
+ * those of the program are taken. */
+static void folder_of_models(void)
+{
+    struct qrt_ascend_cfg with_folder = cfg;
+
+    with_folder.model_dir = "models";
+    profile_reset();
+    fresh();
+    CHECK(qrt_offload_attach(&off, backend, ctx, backend->ctx_size, NULL,
+                             &with_folder) == QRT_OFF_OK,
+          "X.model-dir");
+    CHECK(sim->calls_of("aclopSetModelDir") == 1 &&
+              a_job_of(QRT_JOB_ULQ_GRAD_X),
+          "X.model-dir");
+    qrt_offload_detach(&off);
+    CHECK(sim->live() == 0, "X.model-dir");
+}
+
+static uint32_t ticks;
+
+static uint32_t slow_clock(void *u)
+{
+    (void)u;
+    return ++ticks;
+}
+
+/* Two jobs at once and no more; closing does not leave them behind, and waits
+ * go by the clock of the program if it has one. */
+static void jobs_in_flight(void)
+{
+    static const struct qrt_off_host clocked = {sizeof clocked, slow_clock,
+                                                NULL, NULL};
+    static struct bench three[3];
+    uint32_t ticket[3];
+
+    profile_reset();
+    fresh();
+    ticks = 0;
+    CHECK(qrt_offload_attach(&off, backend, ctx, backend->ctx_size, &clocked,
+                             &cfg) == QRT_OFF_OK,
+          "X.in-flight");
+    for (int i = 0; i < 3; i++) {
+        quant_job(&three[i], QRT_JOB_QUANT, QRT_RULE_CANN, 1, 1, 33, 1);
+        CHECK(qrt_start(&off, &three[i].job, &ticket[i]) ==
+                  (i < 2 ? QRT_OFF_OK : QRT_OFF_BUSY),
+              "X.in-flight");
+    }
+    CHECK(reference(&three[0]) == QRT_OK &&
+              qrt_finish(&off, &three[0].job, ticket[0]) == QRT_OFF_OK &&
+              agrees(&three[0], &exactly),
+          "X.in-flight");
+    qrt_offload_detach(&off); /* the second is on its way */
+    CHECK(sim->live() == 0, "X.in-flight");
+    CHECK(reference(&three[1]) == QRT_OK &&
+              qrt_finish(&off, &three[1].job, ticket[1]) == QRT_OFF_OK &&
+              agrees(&three[1], &exactly),
+          "X.in-flight");
+}
+
 /* What is not finite has no known answer on a device. */
 static void special_values(void)
 {
@@ -854,6 +948,9 @@ static void named(bool echo)
     table_of_failures();
     device_retry();
     refusals();
+    configurations();
+    folder_of_models();
+    jobs_in_flight();
     special_values();
     fixed_point_inputs();
     there_and_back();
