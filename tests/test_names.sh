@@ -71,4 +71,29 @@ touched() {
     make -s -p all 2>/dev/null | grep -qF 'a $b#c.cfg'
 }
 ok "files: the input's name is whole in it" touched
+
+# ---- in messages for programs ----
+
+sarif() { # sarif TEXT ARGUMENT...: stands in the log, and the run fails
+    text=$1
+    shift
+    "$QUANTC" "$@" --diag sarif >out.txt 2>log.sarif && return 1
+    tr -d '\t\n' <log.sarif >line
+    grep -qF -- "$text" line || { cat log.sarif; return 1; }
+}
+if "$QUANTC" check all.cfg --diag sarif 2>&1 | grep -q '"runs"'; then
+    bad=$(printf 'x y#\303\274.cfg')
+    printf 'batch_nom: 1\r\nbatch_num: "a\r\ncommon_config: ifmr\r\n' >"$bad"
+    ok "SARIF: a name is a URI" sarif '"uri":"x%20y%23%C3%BC.cfg"' check "$bad"
+    ok "SARIF: a place before CR LF" sarif '"startLine":2,"startColumn":12,"endColumn":14' check "$bad"
+    ok "SARIF: no more than --max-errors" sarif '"results":[{' check "$bad" --max-errors 1
+    ok "SARIF: that is one" test "$(grep -c '"ruleId"' log.sarif)" = 1
+    printf 'record { key: "nan" value { scale_d: 1 offset_d: 0 scale_w: 0.5 offset_w: 0 } }\n' >nan.txt
+    ok "SARIF: in a model a place is bytes" sarif '"byteOffset":819,"byteLength":' compile \
+        --model "$top/tests/models/faulty_weights.onnx" --record nan.txt --weights -o faulty
+else
+    skip 5 "a quantc without cJSON: SARIF"
+fi
+ok "JSON: a place in a model" sh -c '"$1" compile --model "$2" --record nan.txt --weights -o faulty --diag json 2>&1 |
+    grep -q "\"line\":1,\"col\":820,\"end_col\":"' - "$QUANTC" "$top/tests/models/faulty_weights.onnx"
 finish
