@@ -63,10 +63,18 @@ static void float16_is_exact(void **state)
     static const struct {
         uint16_t half;
         uint32_t single;
-    } t[] = {{0x0000, 0x00000000}, {0x8000, 0x80000000}, {0x3C00, 0x3F800000},
-             {0x0001, 0x33800000}, {0x03FF, 0x387FC000}, {0x0400, 0x38800000},
-             {0x7BFF, 0x477FE000}, {0x7C00, 0x7F800000}, {0xFC00, 0xFF800000},
-             {0x7E00, 0x7FC00000}};
+    } t[] = {
+        {0x0000, 0x00000000},
+        {0x8000, 0x80000000},
+        {0x3C00, 0x3F800000},
+        {0x0001, 0x33800000},
+        {0x03FF, 0x387FC000},
+        {0x0400, 0x38800000},
+        {0x7BFF, 0x477FE000},
+        {0x7C00, 0x7F800000},
+        {0xFC00, 0xFF800000},
+        {0x7E00, 0x7FC00000}
+    };
     struct qc_npy npy;
     uint16_t raw[10];
     float out[10];
@@ -96,6 +104,38 @@ static void a_scalar_has_one_element(void **state)
                       "\0\0\0\0", 4));
 }
 
+/* Later versions have a length of four bytes. */
+static void later_versions_read_alike(void **state)
+{
+    static const char head[] =
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }";
+    struct qc_npy npy;
+    float out = 0;
+
+    (void)state;
+    for (int version = 0; version <= 4; version++) {
+        bool known = version >= 1 && version <= 3;
+        bool opened;
+        FILE *f = fopen(path, "wb");
+
+        fwrite("\x93NUMPY", 1, 6, f);
+        fputc(version, f);
+        fputc(0, f);
+        fputc(sizeof head - 1, f);
+        fwrite("\0\0\0", 1, version == 1 ? 1 : 3, f);
+        fwrite(head, 1, sizeof head - 1, f);
+        fwrite("\0\0\xC0\x3F", 1, 4, f);
+        fclose(f);
+        opened = qc_npy_open(&run, path, &npy);
+        assert_int_equal(opened, known);
+        if (opened) {
+            assert_true(qc_npy_read(&run, &npy, 0, &out, 1));
+            assert_true(out == 1.5f);
+        }
+        qc_npy_close(&npy);
+    }
+}
+
 static void wrong_files_are_refused(void **state)
 {
     static const char *const bad[] = {
@@ -114,7 +154,17 @@ static void wrong_files_are_refused(void **state)
         "(99999999999999999999999,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'x': 1}",
-        "", "{", "{}", "{'", "{'descr"};
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1 1,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': 1}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,",
+        "{'descr': <f4, 'fortran_order': False, 'shape': (1,)}",
+        "{'descr' '<f4', 'fortran_order': False, 'shape': (1,)}",
+        "",
+        "{",
+        "{}",
+        "{'",
+        "{'descr"};
     size_t i;
 
     (void)state;
@@ -131,6 +181,7 @@ int main(void)
         cmocka_unit_test(float32_of_both_byte_orders_reads_alike),
         cmocka_unit_test(float16_is_exact),
         cmocka_unit_test(a_scalar_has_one_element),
+        cmocka_unit_test(later_versions_read_alike),
         cmocka_unit_test(wrong_files_are_refused),
     };
     int failed, fd = mkstemp(path);
