@@ -63,7 +63,6 @@ static uint32_t crc_of(const struct qc_plan *p, const struct qc_row *row,
     }
     if (row->act_algo == QC_ULQ) {
         add(&n, fixed_min);
-        add(&n, row->clip_max.set);
         if (row->clip_max.set) {
             add_real(&n, row->clip_max.f);
             add_real(&n, row->clip_min.f);
@@ -74,8 +73,7 @@ static uint32_t crc_of(const struct qc_plan *p, const struct qc_row *row,
 
 uint32_t qc_settings_crc32(const struct qc_plan *p, const struct qc_row *row)
 {
-    return crc_of(p, row, row->layer->bn && row->fuse.set && row->fuse.i,
-                  row->fixed_min.i != 0);
+    return crc_of(p, row, row->fuse.set && row->fuse.i, row->fixed_min.i != 0);
 }
 
 /* A list of layers need not tell whether a BatchNormalization follows, nor
@@ -346,7 +344,7 @@ void qc_compare_origin(struct qc_resolver *r,
     while (f && next_line(f, &at, f->size, &l)) {
         if (l.kind == MODEL && r->m->source == QC_MODEL_ONNX)
             compare_model(r, &l);
-        if (l.kind != CONFIG || !configured)
+        if (l.kind != CONFIG)
             continue;
         told = true;
         if (config.kind == OTHER && l.crc != qc_file_crc32(r->plan->config))

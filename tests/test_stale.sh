@@ -36,6 +36,9 @@ warns() {
     [ $_status = 0 ] && grep -qF -- "$_text" "$work/said"
 }
 calibrate "$config" --model "$model" --data "$data" -o "$record" || exit 1
+bare() { # bare LAYERS: without what the graph tells
+    sed -n '/^layer/p; /^}/p; /^  name/p; /^  type/p; /^  weight_shape/p; /^  group/p' "$1"
+}
 edited() { sed "$1" "$config" >"$work/$2.json"; } # edited SED NAME
 with() { compile "$work/$1.json" --model "$model" --record "$record"; }
 # A model of other bytes and the same content: field 15, empty, of no meaning.
@@ -127,6 +130,9 @@ ok "taken without the line" takes "$config" --model "$other" \
 ok "a list of layers is no model" takes "$config" \
     --layers "$work/model.layers" --record "$record"
 ok "nor is none" compile "$config" --record "$record"
+edited 's/"search_step": 0.01/"search_step": 0.02/' steps
+ok "which tells too little about settings" compile "$work/steps.json" \
+    --record "$record"
 cat "$record" >"$work/two.txt"
 sed "s/(crc32 $(crc model))/(crc32 00000001)/; s/\"\$/_2\"/" "$record" |
     sed -n '1,3p' >>"$work/two.txt"
@@ -168,6 +174,9 @@ sed 's/$/\r/' "$config" >"$work/crlf.json"
 ok "so do other line ends" with crlf
 edited '/"pw": {/,/^  }/s/"quant_enable": true/"quant_enable": false/' skip
 ok "a layer that is skipped leaves the others alone" with skip
+edited '/"pw": {/,/^  }/{s/"quant_enable": true/"quant_enable": false/
+    s/"search_step": 0.01/"search_step": 0.02/;}' skip_step
+ok "whatever else is said of it" with skip_step
 "$QUANTC" config "$config" --model "$model" >"$work/again.json"
 ok "what quantc config prints" with again
 changes() { # changes NAME SED LAYERS: refused, and these layers are named
@@ -195,14 +204,36 @@ not_twice() { ! grep -q 'another configuration' "$work/said"; }
 ok "and no other" not_twice
 ok "a list of layers is enough" refuses "$moved" compile "$work/step.json" \
     --layers "$work/model.layers" --record "$record"
-sed -n '/^layer/p; /^}/p; /^  name/p; /^  type/p; /^  weight_shape/p; /^  group/p' \
-    "$work/model.layers" >"$work/bare.layers"
+bare "$work/model.layers" >"$work/bare.layers"
 ok "also one without the graph" refuses "$moved" compile "$work/step.json" \
     --layers "$work/bare.layers" --record "$record"
 ok "which takes what it cannot know" takes "$work/blank.json" \
     --layers "$work/bare.layers" --record "$record"
 
-# BatchNormalization, HFMG, ULQ: in models and configurations of their own.
+{
+    cat "$record"
+    sed 's/(crc32 [0-9a-f]*)/(crc32 00000001)/; /^#   model/d; 4,$d' "$record"
+} >"$work/heads.txt"
+sed 's/^#   model.*//' "$work/heads.txt" >"$work/line.txt"
+ok "two heads" refuses "line.txt:2:1: error: ${moved#*: error: }" \
+    compile "$work/batches.json" --model "$model" --record "$work/line.txt"
+first() { grep -q '^[^:]*:2:1: error' "$work/said"; }
+ok "two heads: the first that differs is shown" first
+
+# BatchNormalization, HFMG, ULQ.
+edited 's/"do_fusion": true/"do_fusion": false/' unfused
+ok "BatchNorm not folded, where there is one" refuses \
+    "calibrates otherwise: 'conv1', 'dw', 'pw' [res" with unfused
+bare "$work/model.layers" >"$work/bare.layers"
+ok "BatchNorm that may be there" takes "$work/blank.json" \
+    --layers "$work/bare.layers" --record "$record"
+calibrate "$work/unfused.json" --model "$model" --data "$data" \
+    -o "$work/unfused.txt"
+ok "BatchNorm that need not be there" takes "$config" \
+    --layers "$work/bare.layers" --record "$work/unfused.txt"
+ok "BatchNorm that would not be folded" refuses \
+    "calibrates otherwise: 'conv1', 'dw', 'pw' [res" compile \
+    "$work/unfused.json" --layers "$work/bare.layers" --record "$record"
 {
     echo 'batch_num : 2'
     echo 'common_config { arq_quantize { channel_wise : false }'
@@ -237,6 +268,15 @@ calibrate "$top/examples/digits/config.json" --model "$model" \
     --data "$data" -o "$work/ulq.txt" 2>/dev/null
 ok "clips that were not given" refuses "another configuration: config.json" \
     compile "$work/clips.json" --model "$model" --record "$work/ulq.txt"
+
+{
+    cat "$top/examples/digits/config.json"
+    echo
+} >"$work/ulq.json"
+ok "fixed_min by the graph" takes "$work/ulq.json" --model "$model" \
+    --record "$work/ulq.txt" -Wno-res.clip-range
+ok "fixed_min where the graph is not known" compile "$work/ulq.json" \
+    --layers "$work/bare.layers" --record "$work/ulq.txt"
 
 # Without a configuration there is no line of it, but there are settings.
 calibrate --model "$model" --batch-num 2 --data "$data" -o "$work/none.txt"
