@@ -133,38 +133,96 @@ size_t qc_diff_plans(struct qc_out *o, const struct qc_plan *a,
 
 /* ---- records ---- */
 
-static void diff_value(struct heading *h, const char *name, size_t index,
-                       bool many, const struct qc_value *a,
+enum form { FLOAT, INTEGER, BOOLEAN, WORD };
+
+static bool same_value(enum form form, const struct qc_value *a,
                        const struct qc_value *b)
 {
-    char label[48];
-
-    if (qc_equal(a->text, b->text) ||
-        (a->set && b->set && qc_bits_of(a->as.f) == qc_bits_of(b->as.f)))
-        return;
-    begin(h);
-    if (many)
-        snprintf(label, sizeof(label), "%s[%zu]", name, index);
-    else
-        snprintf(label, sizeof(label), "%s", name);
-    qc_printf(h->o, "  %-18s %.*s (%.*s) -> %.*s (%.*s)\n", label,
-              QC_ARG(a->text), QC_ARG(qc_place(h->o->qc, a->loc)),
-              QC_ARG(b->text), QC_ARG(qc_place(h->o->qc, b->loc)));
+    if (!a->set || !b->set)
+        return a->set == b->set;
+    return qc_equal(a->text, b->text) ||
+           (form == FLOAT     ? qc_bits_of(a->as.f) == qc_bits_of(b->as.f)
+            : form == INTEGER ? a->as.i == b->as.i
+            : form == BOOLEAN ? a->as.b == b->as.b
+                              : false);
 }
 
-static void diff_values(struct heading *h, const char *name,
+static const char *value_words(struct qc *qc, const struct qc_value *v)
+{
+    return v->set ? qc_format(qc, "%s (%.*s)", qc_shown(qc, v->text),
+                              QC_ARG(qc_place(qc, v->loc)))
+                        .ptr
+                  : "not given";
+}
+
+static void diff_value(struct heading *h, enum form form, const char *label,
+                       const struct qc_value *a, const struct qc_value *b)
+{
+    struct qc *qc = h->o->qc;
+
+    if (same_value(form, a, b))
+        return;
+    begin(h);
+    qc_printf(h->o, "  %-18s %s -> %s\n", label, value_words(qc, a),
+              value_words(qc, b));
+}
+
+static void diff_values(struct heading *h, enum form form, const char *name,
                         const struct qc_values *a, const struct qc_values *b)
 {
+    char label[48];
     size_t i;
 
     if (a->count != b->count) {
         begin(h);
-        qc_printf(h->o, "  %-18s %zu values -> %zu values\n", name, a->count,
-                  b->count);
+        qc_printf(h->o, "  %-18s %zu value%s -> %zu value%s\n", name, a->count,
+                  a->count == 1 ? "" : "s", b->count, b->count == 1 ? "" : "s");
         return;
     }
-    for (i = 0; i < a->count; i++)
-        diff_value(h, name, i, a->count > 1, &a->at[i], &b->at[i]);
+    for (i = 0; i < a->count; i++) {
+        if (a->count > 1)
+            snprintf(label, sizeof(label), "%s[%zu]", name, i);
+        else
+            snprintf(label, sizeof(label), "%s", name);
+        diff_value(h, form, label, &a->at[i], &b->at[i]);
+    }
+}
+
+#define ENTRY(member) #member, offsetof(struct SingleLayerRecord, member)
+
+/* Everything that quantc reads of an entry. */
+static const struct {
+    const char *name;
+    size_t at;
+    enum form form;
+    bool list;
+} entry_fields[] = {
+    {ENTRY(scale_d),               FLOAT,   false},
+    {ENTRY(offset_d),              INTEGER, false},
+    {ENTRY(scale_w),               FLOAT,   true },
+    {ENTRY(offset_w),              INTEGER, true },
+    {ENTRY(act_type),              WORD,    false},
+    {ENTRY(wts_type),              WORD,    false},
+    {ENTRY(dst_type),              WORD,    false},
+    {ENTRY(skip_fusion),           BOOLEAN, false},
+    {ENTRY(shift_bit),             INTEGER, true },
+    {ENTRY(tensor_balance_factor), FLOAT,   true },
+};
+
+static void diff_entry(struct heading *h, const struct SingleLayerRecord *a,
+                       const struct SingleLayerRecord *b)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(entry_fields) / sizeof(*entry_fields); i++) {
+        const void *va = (const char *)a + entry_fields[i].at;
+        const void *vb = (const char *)b + entry_fields[i].at;
+
+        if (entry_fields[i].list)
+            diff_values(h, entry_fields[i].form, entry_fields[i].name, va, vb);
+        else
+            diff_value(h, entry_fields[i].form, entry_fields[i].name, va, vb);
+    }
 }
 
 static void diff_only(struct qc_out *o, struct qc_str name, const char *where)
@@ -197,10 +255,7 @@ size_t qc_diff_records(struct qc_out *o, const struct qc_doc *a,
         vb = other->value;
         if (!va || !vb)
             continue;
-        diff_value(&h, "scale_d", 0, false, &va->scale_d, &vb->scale_d);
-        if (!qc_equal(va->offset_d.text, vb->offset_d.text))
-            diff_value(&h, "offset_d", 0, false, &va->offset_d, &vb->offset_d);
-        diff_values(&h, "scale_w", &va->scale_w, &vb->scale_w);
+        diff_entry(&h, va, vb);
         count += h.count;
     }
     for (i = 0; i < rb->record.count; i++) {

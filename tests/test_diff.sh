@@ -57,4 +57,37 @@ else
     skip 4 "quantc was built without cJSON"
 fi
 }
+# ---- records: every factor of an entry ----
+cat >left.txt <<'END'
+record { key: "a" value { scale_d: 0.5 offset_d: 3 scale_w: [0.1, 0.2] offset_w: [0, 0] } }
+record { key: "b" value { scale_d: 0.5 offset_d: 0 scale_w: 0.1 offset_w: 0 } }
+record { key: "d" value { scale_d: 0.5 offset_d: 0x10 scale_w: [0.10, 0.2] offset_w: [0, 0] act_type: "INT8" skip_fusion: true } }
+record { key: "e" value { scale_d: 0.5 offset_d: 0x10 scale_w: [0.10, 0.2] offset_w: [0, 0] act_type: "INT8" skip_fusion: true } }
+END
+cat >right.txt <<'END'
+record { key: "a" value { scale_d: 0.25 offset_d: 4 scale_w: 0.1 offset_w: 0 } }
+record { key: "c" value { scale_d: 0.5 offset_d: 0 scale_w: 0.1 offset_w: 0 } }
+record { key: "d" value { scale_d: 5e-1 offset_d: 16 scale_w: [0.1, 0.3] offset_w: [0, 0] act_type: "INT16" } }
+record { key: "e" value { scale_d: 0.50 offset_d: 16 scale_w: [0.1, 0.2] offset_w: [0, 0] act_type: "INT8" skip_fusion: True } }
+END
+cat >factors.expected <<'END'
+a
+  scale_d            0.5 (left.txt:1) -> 0.25 (right.txt:1)
+  offset_d           3 (left.txt:1) -> 4 (right.txt:1)
+  scale_w            2 values -> 1 value
+  offset_w           2 values -> 1 value
+b
+  only in left.txt
+d
+  scale_w[1]         0.2 (left.txt:3) -> 0.3 (right.txt:3)
+  act_type           INT8 (left.txt:3) -> INT16 (right.txt:3)
+  skip_fusion        true (left.txt:3) -> not given
+c
+  only in right.txt
+END
+"$QUANTC" diff left.txt right.txt >factors.out
+ok "records: each factor that differs, and where" diff factors.expected factors.out
+printf 'record { key: "a" value { scale_d: 0.5 offset_d: %s scale_w: 0.1 offset_w: 0 } }\n' 3 >three.txt
+sed 's/offset_d: 3/offset_d: 4/' three.txt >four.txt
+fails 1 "records: another offset alone is a difference" "$QUANTC" diff three.txt four.txt
 finish

@@ -72,6 +72,22 @@ text="check --kind calib @"
     ok "graphs in graphs" linear nested.onnx 1000 layers @
 }
 
+# ---- memory that runs out ----
+./hostile pairs-json 1000000 >pairs.json
+no_memory() { # no_memory ARGUMENT...: status 4 and a line, in 40 MB
+    (ulimit -v 40000 && "$QUANTC" "$@") 2>err
+    [ $? = 4 ] && [ "$(cat err)" = "quantc: out of memory" ] || {
+        cat err
+        return 1
+    }
+}
+if (ulimit -v 40000) 2>/dev/null && (ulimit -v 40000 && "$QUANTC" --version) >/dev/null 2>&1; then
+    ok "out of memory is status 4" no_memory check --kind json-syntax pairs.json
+else
+    skip 1 "the address space cannot be limited"
+fi
+rm -f pairs.json
+
 # ---- limits ----
 says() { # says STATUS TEXT ARGS...
     want=$1

@@ -546,13 +546,16 @@ static void a_limit_is_a_constant_of_any_form(void **state)
 {
     static const char *const known[] = {"first", "f64",  "f16",  "i32",
                                         "int",   "ints", "float"};
-    static const char *const unknown[] = {"float", "two", "floats"};
+    static const char *const unknown[] = {"infinite", "negative", "two",
+                                          "floats", "bool"};
     struct qc_model *m = small("constants.onnx");
     size_t i;
 
     (void)state;
     for (i = 0; i + 1 < sizeof(known) / sizeof(known[0]); i++)
         assert_edge(m, known[i], known[i + 1], true, 0x40c00000);
+    assert_edge(m, "float", "lowest", false, 0x40c00000);
+    assert_edge(m, "lowest", "infinite", true, 0);
     for (i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
         assert_true(layer(m, unknown[i])->output_escapes);
         assert_int_equal(layer(m, unknown[i])->edge_count, 0);

@@ -402,7 +402,11 @@ def constants():
         "int": lambda: cast(constant("l_int", value_int=6)),
         "ints": lambda: cast(constant("l_ints", value_ints=[6])),
         "float": lambda: constant("l_float", value_float=6.0),
-        # no limit that can be known
+        # what exporters write for no limit
+        "lowest": lambda: ("lowest_f32", "l_f6"),
+        "infinite": lambda: ("zero", "l_inf"),
+        # no limit that can be known, or that keeps the scale
+        "negative": lambda: ("zero", "l_minus"),
         "two": lambda: cast(constant("l_two", value_ints=[6, 6])),
         "floats": lambda: constant("l_floats", value_floats=b""),
         "bool": lambda: cast(g.init("l_bool", [], data=raw(9, b"\1"),
@@ -420,9 +424,19 @@ def constants():
         return g.node("Conv", [data, w], [name + "_y"], name)
 
     y = conv("first", "x")
+    g.init("lowest_f32", [], [-3.4028234663852886e38])
+    g.init("l_f6", [], [6.0])
+    g.init("l_inf", [], [float("inf")])
+    g.init("l_minus", [], [-1.0])
     for name, make in limits.items():
-        c = g.node("Clip", [y, "zero", make()], ["clip_" + name], "c_" + name)
+        ends = make()
+        ends = list(ends) if isinstance(ends, tuple) else ["zero", ends]
+        c = g.node("Clip", [y] + ends, ["clip_" + name], "c_" + name)
         y = conv(name, c)
+    # padding with a number that nobody knows
+    g.init("pads", [8], [0] * 8, type=INT64)
+    p = g.node("Neg", ["zero"], ["unknown"], "neg")
+    y = conv("padded", g.node("Pad", [y, "pads", p], ["pad"], "pad"))
     # axis 0 before a convolution, axis 2, and one nobody knows
     for name, axes in ("axis0", [0]), ("axis2", [2]):
         a = constant(name + "_axes", value_ints=axes)
