@@ -440,6 +440,20 @@ size_t qc_diff_texts(struct qc_out *o, const struct qc_out *a,
     return diff_texts(o, &sa, &sb);
 }
 
+/* --no-words leaves them out of tables and images, not of a plan. */
+static bool has_words(const struct qc_shown_plan *p)
+{
+    uint32_t i;
+
+    for (i = 0; i < p->tables.layer_count; i++) {
+        const struct qrt_factors *f = p->tables.layers[i].factors;
+
+        if (f && f->word_dequant)
+            return true;
+    }
+    return false;
+}
+
 size_t qc_diff_shown(struct qc_out *o, struct qc_shown_plan *a,
                      struct qc_shown_plan *b)
 {
@@ -448,6 +462,8 @@ size_t qc_diff_shown(struct qc_out *o, struct qc_shown_plan *a,
 
     if (!a->weights || !b->weights)
         a->weights = b->weights = NULL;
+    a->no_words = b->no_words =
+        (a->is_plan && !has_words(b)) || (b->is_plan && !has_words(a));
     qc_show(ta, a);
     qc_show(tb, b);
     return diff_texts(o, &sa, &sb);

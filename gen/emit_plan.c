@@ -77,12 +77,14 @@ static void add_real(cJSON *to, const char *name, struct qrt_real r)
         cJSON_AddItemToArray(to, j);
 }
 
-static void add_factors(struct qc *qc, cJSON *to,
-                        const struct qc_low_factors *f)
+static void add_factors(struct qc *qc, cJSON *to, const struct qc_low_row *r)
 {
+    const struct qc_low_factors *f = r->factors;
     cJSON *j = cJSON_AddObjectToObject(to, "factors"), *w, *d, *b, *a, *p;
     size_t i;
 
+    cJSON_AddStringToObject(
+        j, "at", text_of(qc, qc_place(qc, r->row->factors->key_loc)));
     cJSON_AddStringToObject(j, "scale_d_bits", hex32(qc, f->scale_d_bits));
     add_real(j, "scale_d", f->scale_d);
     add_real(j, "recip_d", f->recip_d);
@@ -105,19 +107,19 @@ static void add_factors(struct qc *qc, cJSON *to,
 }
 
 static void add_edge(struct qc *qc, cJSON *to, const struct qc_tables *t,
-                     const struct qc_low_row *r)
+                     const struct qc_low_edge *e, size_t count)
 {
     cJSON *j = cJSON_AddObjectToObject(to, "edge"), *m;
     size_t i;
 
-    cJSON_AddStringToObject(
-        j, "next", text_of(qc, t->rows[r->edge->next].row->layer->name));
-    cJSON_AddNumberToObject(j, "zero_point", r->edge->zero_point);
-    cJSON_AddNumberToObject(j, "code_min", r->edge->code_min);
-    cJSON_AddNumberToObject(j, "code_max", r->edge->code_max);
+    cJSON_AddStringToObject(j, "next",
+                            text_of(qc, t->rows[e->next].row->layer->name));
+    cJSON_AddNumberToObject(j, "zero_point", e->zero_point);
+    cJSON_AddNumberToObject(j, "code_min", e->code_min);
+    cJSON_AddNumberToObject(j, "code_max", e->code_max);
     m = cJSON_AddArrayToObject(j, "requant");
-    for (i = 0; i < r->factors->count; i++)
-        add_real(m, NULL, r->edge->requant[i]);
+    for (i = 0; i < count; i++)
+        add_real(m, NULL, e->requant[i]);
 }
 
 static void add_term(struct qc *qc, cJSON *to, const struct qc_tables *t,
@@ -150,6 +152,9 @@ static void add_join(struct qc *qc, cJSON *to, const struct qc_tables *t,
     terms = cJSON_AddArrayToObject(j, "terms");
     for (i = 0; i < low->term_count; i++)
         add_term(qc, terms, t, &low->terms[i]);
+    if (low->own_edge) /* else it is that of the layer before */
+        add_edge(qc, j, t, low->edge,
+                 t->rows[low->terms[0].layer].factors->count);
     if (low->kind == QRT_JOIN_SAME || low->kind == QRT_JOIN_EDGE)
         return;
     cJSON_AddNumberToObject(j, "frac", low->frac);
@@ -192,6 +197,40 @@ static void add_recipe(struct qc *qc, cJSON *j, const struct qc_row *row)
     add_setting(qc, j, "fuse", &row->fuse);
 }
 
+/* The recipe as numbers: what tables and images hold. */
+static void add_lowered(struct qc *qc, cJSON *to, const struct qc_tables *t,
+                        const struct qc_low_row *r)
+{
+    cJSON *j = cJSON_AddObjectToObject(to, "lowered");
+
+    cJSON_AddNumberToObject(j, "wts_bits", r->arq->as.arq.bits);
+    cJSON_AddNumberToObject(j, "per_channel", r->arq->as.arq.per_channel);
+    cJSON_AddNumberToObject(j, "wts_algo", r->arq->as.arq.algo);
+    cJSON_AddNumberToObject(j, "act_bits", (double)r->row->act_bits.i);
+    cJSON_AddNumberToObject(j, "asymmetric", r->row->asymmetric.i != 0);
+    cJSON_AddNumberToObject(j, "rule", r->rule);
+    cJSON_AddNumberToObject(j, "exactness", r->exactness);
+    if (r->ifmr) {
+        const struct qc_ratios *ratios = &t->ratios[r->ifmr->ratio_table];
+
+        cJSON_AddNumberToObject(j, "ratio_count", ratios->count);
+        cJSON_AddStringToObject(j, "first_ratio", hex32(qc, ratios->bits[0]));
+        cJSON_AddStringToObject(j, "last_ratio",
+                                hex32(qc, ratios->bits[ratios->count - 1]));
+        cJSON_AddStringToObject(j, "max_percentile",
+                                hex64(qc, r->ifmr->as.ifmr.max_percentile));
+        cJSON_AddStringToObject(j, "min_percentile",
+                                hex64(qc, r->ifmr->as.ifmr.min_percentile));
+    } else if (r->hfmg) {
+        cJSON_AddNumberToObject(j, "bins", r->hfmg->as.hfmg.bins);
+    } else {
+        cJSON_AddNumberToObject(j, "fixed_min", r->ulq->as.ulq.fixed_min);
+        cJSON_AddNumberToObject(j, "has_clip", r->ulq->as.ulq.has_clip);
+        add_real(j, "clip_max", r->ulq->as.ulq.clip_max);
+        add_real(j, "clip_min", r->ulq->as.ulq.clip_min);
+    }
+}
+
 static void add_device(struct qc *qc, cJSON *j, const struct qc_row *row)
 {
     add_setting(qc, j, "rule", &row->rule);
@@ -217,10 +256,12 @@ static cJSON *layer_json(struct qc *qc, const struct qc_tables *t,
         add_recipe(qc, j, row);
     if (row->enabled.i && t->plan->options)
         add_device(qc, j, row);
+    if (row->enabled.i)
+        add_lowered(qc, j, t, r);
     if (r->factors)
-        add_factors(qc, j, r->factors);
+        add_factors(qc, j, r);
     if (r->edge)
-        add_edge(qc, j, t, r);
+        add_edge(qc, j, t, r->edge, r->factors->count);
     if (r->join)
         add_join(qc, j, t, r->join);
     else if (r->factors)
@@ -261,6 +302,7 @@ bool qc_emit_plan(struct qc_out *o, const struct qc_tables *t)
     add_input(qc, inputs, QC_INPUT_RECORD, t->plan->record);
     add_input(qc, inputs, QC_INPUT_OPTIONS, t->plan->options);
     add_setting(qc, root, "batch_num", &t->plan->batch_num);
+    cJSON_AddNumberToObject(root, "batches", (double)t->plan->batch_num.i);
     layers = cJSON_AddArrayToObject(root, "layers");
     for (i = 0; i < t->count; i++)
         cJSON_AddItemToArray(layers, layer_json(qc, t, &t->rows[i]));

@@ -427,26 +427,27 @@ static void diff(struct run *r)
 {
     static const char *const words[] = {
         [QC_SHOWN_NONE] = "something else",
-        [QC_SHOWN_IMAGE] = "an image or tables",
-        [QC_SHOWN_TABLES] = "an image or tables",
-        [QC_SHOWN_FOLDER] = "an image or tables",
-        [QC_SHOWN_PLAN] = "a plan",
+        [QC_SHOWN_IMAGE] = "an image, tables or a plan",
+        [QC_SHOWN_TABLES] = "an image, tables or a plan",
+        [QC_SHOWN_FOLDER] = "an image, tables or a plan",
+        [QC_SHOWN_PLAN] = "an image, tables or a plan",
     };
     struct qc_out *o = qc_out_new(r->qc, NULL);
     const char *fa = r->o->args[0], *fb = r->o->args[1];
-    enum qc_shown_kind sight = qc_shown_kind(fa);
-    enum qc_kind kind = sight == QC_SHOWN_PLAN ? QC_KIND_JSON_SYNTAX
-                                               : qc_kind_of_word(r->o->kind);
+    enum qc_shown_kind sight = qc_shown_kind(fa), other = qc_shown_kind(fb);
+    bool plans = sight == QC_SHOWN_PLAN && other == QC_SHOWN_PLAN;
+    enum qc_kind kind =
+        plans ? QC_KIND_JSON_SYNTAX : qc_kind_of_word(r->o->kind);
     struct qc_doc *a, *b;
     bool done;
 
-    if (sight == QC_SHOWN_NOWHERE || qc_shown_kind(fb) == QC_SHOWN_NOWHERE) {
+    if (sight == QC_SHOWN_NOWHERE || other == QC_SHOWN_NOWHERE) {
         qc_load(r->qc, fa, QC_MAX_FILE); /* which says so */
         qc_load(r->qc, fb, QC_MAX_FILE);
         return;
     }
-    two_of_a_kind(r, words[sight], words[qc_shown_kind(fb)]);
-    if (sight != QC_SHOWN_NONE && sight != QC_SHOWN_PLAN) {
+    two_of_a_kind(r, words[sight], words[other]);
+    if (sight != QC_SHOWN_NONE && !plans) {
         if (diff_shown(r, o))
             print(r, o);
         return;
@@ -456,7 +457,7 @@ static void diff(struct run *r)
     if (!a || !b || qc_error_count(r->qc))
         return;
     two_of_a_kind(r, kind_word(a), kind_word(b));
-    if (sight == QC_SHOWN_PLAN)
+    if (plans)
         done = diff_json_plans(r, a, b, o);
     else if (a->kind == QC_KIND_RECORD)
         done = diff_records(r, a, b, o);

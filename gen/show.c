@@ -40,7 +40,8 @@ static double ratio(uint32_t bits)
     return (double)f;
 }
 
-static void show_recipe(struct qc_out *o, const struct qrt_layer *l)
+static void show_recipe(struct qc_out *o, const struct qrt_layer *l,
+                        bool is_plan)
 {
     static const char *const algos[] = {"arq_quantize", "arq_retrain",
                                         "ulq_retrain"};
@@ -56,13 +57,14 @@ static void show_recipe(struct qc_out *o, const struct qrt_layer *l)
         qc_printf(o, "  arithmetic   %s, %s\n", rules[l->rule],
                   exactness[l->exactness]);
     if (l->ifmr)
-        qc_printf(o,
-                  "  ifmr         %" PRIu32 " limits from %.9g to %.9g, "
-                  "percentiles %.9g %.9g\n",
-                  l->ifmr->ratio_count, ratio(l->ifmr->ratios[0]),
-                  ratio(l->ifmr->ratios[l->ifmr->ratio_count - 1]),
-                  double_of(l->ifmr->max_percentile),
-                  double_of(l->ifmr->min_percentile));
+        qc_printf(
+            o,
+            "  ifmr         %" PRIu32 " limits from %.9g to %.9g, "
+            "percentiles %.9g %.9g\n",
+            l->ifmr->ratio_count, ratio(l->ifmr->ratios[0]),
+            ratio(l->ifmr->ratios[is_plan ? 1 : l->ifmr->ratio_count - 1]),
+            double_of(l->ifmr->max_percentile),
+            double_of(l->ifmr->min_percentile));
     if (l->hfmg)
         qc_printf(o, "  hfmg         %" PRIu32 " bins\n", l->hfmg->bins);
     if (!l->ulq)
@@ -112,8 +114,6 @@ static void show_factors(struct qc_out *o, const struct qrt_factors *f)
         qc_printf(o, " %.9g", real(f->scale_w[c]));
     qc_puts(o, "\n");
     show_reals(o, "dequant", f->dequant, f->scale_count);
-    show_words(o, "word_dequant", f->word_dequant, f->scale_count);
-    show_words(o, "word_fixpipe", f->word_fixpipe, f->scale_count);
 }
 
 static const char *name_at(struct qc_out *o, const struct qrt_tables *t,
@@ -258,9 +258,12 @@ static void show_weights(struct qc_out *o, const struct qc_shown_weights *w)
               w->bias_crc);
 }
 
-static void show_layer(struct qc_out *o, const struct qrt_tables *t,
+static void show_layer(struct qc_out *o, const struct qc_shown_plan *p,
                        const struct qrt_layer *l)
 {
+    const struct qrt_tables *t = &p->tables;
+    const struct qrt_factors *f = l->factors;
+
     qc_printf(o, "\n%s\n", qc_shown(o->qc, qc_str(l->name)));
     qc_printf(o, "  type         %s",
               l->op == QRT_OP_UNKNOWN ? "unknown" : qc_ops[l->op].canonical);
@@ -269,10 +272,14 @@ static void show_layer(struct qc_out *o, const struct qrt_tables *t,
     qc_puts(o, l->enabled ? "\n" : ", skipped\n");
     if (!l->enabled)
         return;
-    show_recipe(o, l);
-    if (!l->factors)
+    show_recipe(o, l, p->is_plan);
+    if (!f)
         return;
-    show_factors(o, l->factors);
+    show_factors(o, f);
+    if (!p->no_words) {
+        show_words(o, "word_dequant", f->word_dequant, f->scale_count);
+        show_words(o, "word_fixpipe", f->word_fixpipe, f->scale_count);
+    }
     if (l->edge)
         show_edge(o, t, l);
     show_join(o, t, l->join);
@@ -292,7 +299,7 @@ void qc_show(struct qc_out *o, const struct qc_shown_plan *p)
             qc_printf(o, "  %-12s crc32 %08" PRIx32 "\n",
                       qc_input_word((enum qc_input)i), p->crc[i]);
     for (i = 0; i < t->layer_count; i++) {
-        show_layer(o, t, &t->layers[i]);
+        show_layer(o, p, &t->layers[i]);
         if (p->weights)
             show_weights(o, &p->weights[i]);
     }
@@ -418,9 +425,14 @@ enum qc_shown_kind qc_shown_kind(const char *path)
 bool qc_load_shown(struct qc *qc, const char *path, struct qc_shown_plan *out)
 {
     enum qc_shown_kind kind = qc_shown_kind(path);
+    bool ok;
 
     memset(out, 0, sizeof(*out));
     if (kind == QC_SHOWN_TABLES || kind == QC_SHOWN_FOLDER)
-        return qc_load_tables(qc, path, kind == QC_SHOWN_FOLDER, out);
-    return load_image(qc, path, out);
+        ok = qc_load_tables(qc, path, kind == QC_SHOWN_FOLDER, out);
+    else if (kind == QC_SHOWN_PLAN)
+        ok = qc_load_plan(qc, path, out);
+    else
+        ok = load_image(qc, path, out);
+    return ok && !qc_error_count(qc);
 }

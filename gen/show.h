@@ -22,6 +22,9 @@ struct qc_shown_plan {
                                  that decided a line; empty for an image   */
     /* Of each layer; null: this form holds no weights. */
     const struct qc_shown_weights *weights;
+    bool is_plan;  /* which has the dequant words in any case, and of
+                      candidate ratios the first and the last only */
+    bool no_words; /* they are not shown                      */
 };
 
 enum qc_shown_kind {
@@ -37,7 +40,7 @@ enum qc_shown_kind {
 
 /* Told from the first bytes. NONE: something else. */
 enum qc_shown_kind qc_shown_kind(const char *path);
-/* An image, or tables: quant_tables.c, quant_tables.h or their folder. False
+/* An image, tables (quant_tables.c, .h or their folder) or a plan.json. False
  * after a fault, which is reported. */
 bool qc_load_shown(struct qc *qc, const char *path, struct qc_shown_plan *out);
 void qc_show(struct qc_out *o, const struct qc_shown_plan *p);
@@ -69,5 +72,9 @@ bool qc_read_c(struct qc *qc, const char *path, struct qc_c_file *out);
  * too, but for a folder. */
 bool qc_load_tables(struct qc *qc, const char *path, bool folder,
                     struct qc_shown_plan *out);
+
+/* ---- plan_shown.c ---- */
+
+bool qc_load_plan(struct qc *qc, const char *path, struct qc_shown_plan *out);
 
 #endif

@@ -49,8 +49,10 @@ ok "images: which input moved" says '^\+  record +crc32 [0-9a-f]{8}$' "$QUANTC" 
 ok "and which did not" sh -c '! grep -q " model  *crc32" said'
 fails 2 "an image and a record" "$QUANTC" diff A/quant.img a.txt
 if [ -f A/plan.json ]; then
-    fails 2 "an image and a plan" "$QUANTC" diff A/quant.img A/plan.json
-    ok "says which is which" sh -c '"$0" diff A/quant.img A/plan.json 2>&1 | grep -q "A/quant.img is an image or tables, A/plan.json is a plan"' "$QUANTC"
+    ok "an image and its plan" "$QUANTC" diff A/quant.img A/plan.json
+    ok "an image and another plan" says '^\+  scale_w\[0\] +0.5 \(b.txt:2\)$' "$QUANTC" diff A/quant.img B/plan.json
+    fails 2 "a plan and a record" "$QUANTC" diff A/plan.json a.txt
+    ok "says which is which" sh -c '"$0" diff A/plan.json a.txt 2>&1 | grep -q "A/plan.json is an image, tables or a plan, a.txt is something else"' "$QUANTC"
     ok "equal plans" "$QUANTC" diff A/plan.json A/plan.json
     ok "plans" says 'scale_w_bits\[0\] .*0x3F000000' "$QUANTC" diff A/plan.json B/plan.json
 else

@@ -18,9 +18,20 @@ both() { # both NAME ARGUMENTS: image and tables, then the same text
     n=$1
     shift
     # shellcheck disable=SC2086 # $table, $image: options of one of the two
-    "$QUANTC" compile "$@" $table -o "$n" && "$QUANTC" image "$@" $image -o "$n/quant.img" &&
-        same_text "$n" "" && [ -z "$("$QUANTC" diff "$n/quant.img" "$n")" ]
+    "$QUANTC" compile "$@" $table $plan -o "$n" && "$QUANTC" image "$@" $image -o "$n/quant.img" &&
+        same_text "$n" "" && [ -z "$("$QUANTC" diff "$n/quant.img" "$n")" ] && same_plan "$n"
 }
+same_plan() { # the same text from plan.json, but for words that --no-words left out
+    [ -n "$plan" ] || return 0
+    text plan.json | grep -vF "${drop:-a line}" >plan.text && cmp image.text plan.text &&
+        [ -z "$("$QUANTC" diff "$1" plan.json)" ]
+}
+plan='' drop=''
+if "$QUANTC" compile quant.cfg --model $d/model.onnx --plan plan.json -o try 2>/dev/null; then
+    plan='--plan plan.json'
+else
+    skip 1 "plans: quantc was built without cJSON"
+fi
 table='' image=''
 echo 'common_config { arq_quantize { channel_wise: false } }' >joins.cfg
 echo 'skip_layers: "limited" common_config { arq_quantize { channel_wise: false } }' >skip.cfg
@@ -31,7 +42,9 @@ ok "retraining" both qat $d/config.json --model $d/model.onnx
 ok "joins" both joins joins.cfg --model "$models/joins.onnx" --record joins.txt
 ok "edges of their own, a skipped layer" both skip skip.cfg --model "$models/joins.onnx" --record skip.txt
 ok "not calibrated" both bare quant.cfg --model $d/model.onnx
+drop='  word_'
 ok "without words" both nowords quant.cfg --model $d/model.onnx --record record.txt --no-words
+drop=''
 ok "options of a device" both device quant.cfg --model $d/model.onnx --record record.txt --options quantc.options
 table='--align 16 --section .tables --selftest --weights' image='--weights'
 ok "placed, with vectors and weights" sh -c '
@@ -102,6 +115,8 @@ broken "an open string" 's/{"pw"/{"pw/' "$(line '{"pw"'):6" "a string has no end
 broken "a function" '$s/$/ int main(void)/' "$(wc -l <ptq/quant_tables.c | tr -d ' '):4" "'const' is expected"
 broken "no rows" 's/^const struct qrt_tables quant_tables/const struct qrt_tables other_tables/' "1:1" "there is no struct qrt_tables"
 ok "where to go from there" grep -q "= help: run 'quantc compile' again" err
+ok "a byte that is no UTF-8: nothing is printed" sh -c 'LC_ALL=C sed "2s/.*/ * \\xff/" ptq/quant_tables.c >cut/quant_tables.c
+    ! "$0" show cut >out 2>err && [ ! -s out ] && grep -q "lex.bad-utf8" err' "$QUANTC"
 sed 's/TABLES_VERSION != 1/TABLES_VERSION != 2/' ptq/quant_tables.h >cut/quant_tables.h
 cp ptq/quant_tables.c cut/
 fails 1 "a header of another version" "$QUANTC" show cut
@@ -113,6 +128,35 @@ fails 3 "a folder without tables" "$QUANTC" show .
 fails 3 "no file" "$QUANTC" show none.c
 fails 1 "a configuration" "$QUANTC" show quant.cfg
 fails 2 "tables and a record" sh -c '"$0" diff ptq record.txt --model "$1"' "$QUANTC" $d/model.onnx
+
+# torn NAME SED TEXT: plan.json of digits after an edit
+torn() {
+    sed "$2" whole.json >torn.json
+    "$QUANTC" show torn.json >out 2>err
+    _status=$?
+    if [ "$_status" = 1 ] && [ ! -s out ] && grep -qE "^torn.json:[0-9]+:[0-9]+: error: this is not a plan as quantc writes it: $3 \[tables.damaged\]" err; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: plan: $1: exit status $_status"
+        head -n 3 err
+    fi
+}
+if [ -n "$plan" ]; then
+    "$QUANTC" compile joins.cfg --model "$models/joins.onnx" --record joins.txt -o again --plan whole.json 2>/dev/null
+    torn "no hash" '/"hash"/d' "there is no 'hash'"
+    torn "a hash of words" 's/"hash":.*/"hash": "none",/' "a number in hexadecimal is missing for 'hash'"
+    torn "another version" 's/"tables_version":.*/"tables_version": 2,/' "a whole number in its range is missing for 'tables_version'"
+    torn "a number as text" 's/"frac":.*/"frac": "16",/' "of another kind is 'frac'"
+    torn "a code of 9 bits" 's/"table":\(.*\)\[[-0-9]*,/"table":\1[128,/' "a whole number in its range is missing for 'table'"
+    torn "a table of 257" 's/"table":\(.*\)\[/"table":\1[0, /' "another number of elements is in 'table'"
+    torn "no scales" 's/"dequant":.*/"dequant": [],/' "another number of elements is in 'dequant'"
+    torn "half a real" 's/"scale_d":.*/"scale_d": [1],/' "mantissa and exponent are missing for 'scale_d'"
+    torn "a term of no layer" 's/"accumulator_of":.*"a"/"accumulator_of": "zz"/' "no layer has the name in 'accumulator_of'"
+    torn "a kind of join" 's/"kind":.*"sum"/"kind": "product"/' "of no kind that is known is 'join'"
+    torn "no layers" 's/"layers":/"strata":/' "there is no 'layers'"
+    fails 1 "a plan that is cut off" sh -c 'head -c 3000 whole.json >torn.json; "$0" show torn.json' "$QUANTC"
+fi
 
 # ---- diff ----
 

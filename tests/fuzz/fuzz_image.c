@@ -1,6 +1,6 @@
 /* Deployment images: the runtime's view of every layer, `show`, `diff`. Sizes
  * and CRC are put right three times out of four. What begins as a comment in C
- * stands for quant_tables.c, which `show` reads too. */
+ * stands for quant_tables.c, as an object for plan.json: `show` reads both. */
 #include "fuzz.h"
 
 #include "image_format.h"
@@ -112,6 +112,15 @@ static void show_tables(const uint8_t *data, size_t size)
     fuzz_end();
 }
 
+static void show_plan(const uint8_t *data, size_t size)
+{
+    static const char *const show[] = {"show", "plan.json", NULL};
+
+    fuzz_file("plan.json", data, size);
+    fuzz_quantc(show);
+    fuzz_end();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const show[] = {"show", "fuzz.img", NULL};
@@ -119,8 +128,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *copy = malloc(size ? size : 1);
     struct qrt_image im;
 
-    if (size > 2 && memcmp(data, "/*", 2) == 0) {
-        show_tables(data, size);
+    if (size > 2 && (data[0] == '/' || data[0] == '{')) {
+        (data[0] == '/' ? show_tables : show_plan)(data, size);
         free(copy);
         return 0;
     }
