@@ -156,7 +156,8 @@ enum qrt_status qrt_arq_f32_scale(const float *w, const struct qrt_shape *shape,
                                   bool asymmetric, float *scale,
                                   int32_t *offset, uint32_t *degenerate);
 
-/* Codes of weights: q = clamp(rne(w / s + o)), in the order of w.
+/* Codes of weights: q = clamp(rne(w / s + o)), in the order of w. Where a
+ * channel is one row, both calls for a channel at a time read the memory once.
  *
  * bits    [2, 8]; 16 is refused: AMCT's own cast wraps there
  *

@@ -43,9 +43,32 @@ F32_ROW static void row_div_s8(const float *restrict x, size_t n, float scale,
                                float offset, float lo, float hi,
                                int8_t *restrict q)
 {
-    for (size_t i = 0; i < n; i++)
-        q[i] = (int8_t)f32_rne_int(f32_clamp(x[i] / scale + offset, lo, hi));
+    F32_CODES(q, n, f32_clamp(x[i] / scale + offset, lo, hi));
 }
+
+#ifdef F32_FMA
+/* The same for steps that f32_divisor takes, 1.4 times as fast in cache. x is
+ * clamped first, to what the lowest and the highest code stand for: what is
+ * left divides without overflow, and a division is monotonous. */
+F32_ROW static void row_quotient_s8(const float *restrict x, size_t n,
+                                    const struct f32_divisor *divisor,
+                                    float offset, float lo, float hi,
+                                    int8_t *restrict q)
+{
+    const struct f32_divisor d = *divisor;
+    F32_CODES(q, n, f32_quotient(f32_clamp(x[i], lo, hi), &d) + offset);
+}
+
+/* Weights mostly have no offset. */
+F32_ROW static void row_quotient_s8_no_offset(const float *restrict x, size_t n,
+                                              const struct f32_divisor *divisor,
+                                              float lo, float hi,
+                                              int8_t *restrict q)
+{
+    const struct f32_divisor d = *divisor;
+    F32_CODES(q, n, f32_quotient(f32_clamp(x[i], lo, hi), &d));
+}
+#endif
 
 F32_ROW static void row_div_s16(const float *restrict x, size_t n, float scale,
                                 float offset, float lo, float hi,
@@ -68,10 +91,21 @@ enum qrt_status qrt_quantize_f32_s8(const float *x, size_t n, float scale,
                                     int32_t offset, uint32_t bits, int8_t *q)
 {
     enum qrt_status st = check(x, q, n, scale, offset, bits, 8);
-    if (st == QRT_OK)
-        row_div_s8(x, n, scale, (float)offset, code_min(bits), code_max(bits),
-                   q);
-    return st;
+    if (st != QRT_OK)
+        return st;
+    const float lo = code_min(bits), hi = code_max(bits), o = (float)offset;
+#ifdef F32_FMA
+    struct f32_divisor d;
+    if (f32_divisor(&d, scale)) {
+        if (offset == 0)
+            row_quotient_s8_no_offset(x, n, &d, lo * scale, hi * scale, q);
+        else
+            row_quotient_s8(x, n, &d, o, (lo - o) * scale, (hi - o) * scale, q);
+        return QRT_OK;
+    }
+#endif
+    row_div_s8(x, n, scale, o, lo, hi, q);
+    return QRT_OK;
 }
 
 enum qrt_status qrt_quantize_f32_s16(const float *x, size_t n, float scale,
@@ -140,8 +174,7 @@ F32_ROW static void row_mul_s8(const float *restrict x, size_t n, float m,
                                float offset, float lo, float hi,
                                int8_t *restrict q)
 {
-    for (size_t i = 0; i < n; i++)
-        q[i] = (int8_t)f32_rne_int(f32_clamp(x[i] * m + offset, lo, hi));
+    F32_CODES(q, n, f32_clamp(x[i] * m + offset, lo, hi));
 }
 
 /* Floor takes 1 off where rne went up, ceil adds 1 where it went down;
@@ -286,20 +319,14 @@ F32_ROW static void row_req(const int32_t *restrict acc, size_t n, float scale,
                             float offset, float lo, float hi,
                             int8_t *restrict q)
 {
-    for (size_t i = 0; i < n; i++) {
-        float t = (float)acc[i] * scale + offset;
-        q[i] = (int8_t)f32_rne_int(f32_clamp(t, lo, hi));
-    }
+    F32_CODES(q, n, f32_clamp((float)acc[i] * scale + offset, lo, hi));
 }
 
 F32_ROW static void row_req_channels(const int32_t *restrict acc, size_t n,
                                      const float *restrict scale, float offset,
                                      float lo, float hi, int8_t *restrict q)
 {
-    for (size_t i = 0; i < n; i++) {
-        float t = (float)acc[i] * scale[i] + offset;
-        q[i] = (int8_t)f32_rne_int(f32_clamp(t, lo, hi));
-    }
+    F32_CODES(q, n, f32_clamp((float)acc[i] * scale[i] + offset, lo, hi));
 }
 
 enum qrt_status qrt_requantize_s32_s8__f32(const int32_t *acc, size_t rows,

@@ -3,6 +3,8 @@
 #include "qrt_f32.h"
 #include "f32.h"
 
+#define LANES 8u /* of the sums of gradients */
+
 static enum qrt_status check_config(const struct qrt_ulq_f32 *cfg)
 {
     if (!cfg)
@@ -65,27 +67,48 @@ struct backward {
     float max, min, levels;    /* clips, D                                 */
 };
 
-/* Terms of one row; the sums run in 8 lanes of binary64. */
-F32_ROW static void backward_row(const struct backward *p, const float *x,
+/* What the samples of a row add, in lanes of binary64. */
+struct sums {
+    double max[LANES], min[LANES];
+};
+
+/* n <= LANES samples; copies, because grad_x may be g. */
+static inline void backward_lanes(const struct backward *p, const float *x,
+                                  const float *g, size_t n, float *grad_x,
+                                  struct sums *s)
+{
+    float in[LANES], grad[LANES];
+    for (size_t j = 0; j < n; j++) {
+        in[j] = x[j];
+        grad[j] = g[j];
+    }
+    for (size_t j = 0; j < n; j++) {
+        float up = in[j] > p->upper ? 1.0f : 0.0f;
+        float lo = in[j] < p->lower ? 1.0f : 0.0f;
+        float v = in[j] > p->upper ? p->max : in[j];
+        v = (in[j] < p->lower ? p->min : v) / p->scale;
+        float e = (f32_rne_any(v) - v) / p->levels;
+        s->max[j] += (double)((e + up) * grad[j]);
+        s->min[j] += (double)((lo - e) * grad[j]);
+        grad[j] = up + lo > 0.0f ? 0.0f : grad[j];
+    }
+    for (size_t j = 0; j < n; j++)
+        grad_x[j] = grad[j];
+}
+
+F32_ROW static void backward_row(const struct backward *row, const float *x,
                                  const float *g, size_t n, float *grad_x,
                                  double *sum_max, double *sum_min)
 {
-    const float scale = p->scale, upper = p->upper, lower = p->lower;
-    const float max = p->max, min = p->min, levels = p->levels;
-    double a[8] = {0}, b[8] = {0};
-    for (size_t i = 0; i < n; i++) {
-        float up = x[i] > upper ? 1.0f : 0.0f;
-        float lo = x[i] < lower ? 1.0f : 0.0f;
-        float v = x[i] > upper ? max : x[i];
-        v = (x[i] < lower ? min : v) / scale;
-        float e = (f32_rne_any(v) - v) / levels;
-        a[i & 7u] += (double)((e + up) * g[i]);
-        b[i & 7u] += (double)((lo - e) * g[i]);
-        grad_x[i] = up + lo > 0.0f ? 0.0f : g[i];
-    }
-    for (size_t j = 0; j < 8; j++) {
-        *sum_max += a[j];
-        *sum_min += b[j];
+    const struct backward p = *row;
+    struct sums s = {{0}, {0}};
+    size_t i = 0;
+    for (; n - i >= LANES; i += LANES)
+        backward_lanes(&p, x + i, g + i, LANES, grad_x + i, &s);
+    backward_lanes(&p, x + i, g + i, n - i, grad_x + i, &s);
+    for (size_t j = 0; j < LANES; j++) {
+        *sum_max += s.max[j];
+        *sum_min += s.min[j];
     }
 }
 

@@ -123,6 +123,25 @@ static void a_bad_weight_anywhere_is_found(void **state)
         }
 }
 
+/* One sum tells that all are finite, unless it overflows itself. */
+static void weights_may_add_up_to_infinity(void **state)
+{
+    (void)state;
+    const struct qrt_shape row = {1, 1, 131, 1};
+    float w[131], scale;
+    int32_t offset;
+    for (size_t i = 0; i < 131; i++)
+        w[i] = 3e38f;
+    assert_int_equal(
+        qrt_arq_f32_scale(w, &row, 8, true, false, &scale, &offset, NULL),
+        QRT_OK);
+    assert_true(scale == 3e38f / 127.0f);
+    w[77] = NAN;
+    assert_int_equal(
+        qrt_arq_f32_scale(w, &row, 8, true, false, &scale, &offset, NULL),
+        QRT_ERR_NOT_FINITE);
+}
+
 static void dead_channels_are_counted(void **state)
 {
     (void)state;
@@ -230,6 +249,7 @@ int main(void)
         cmocka_unit_test(scales_codes_and_fake_weights_are_those_of_amct),
         cmocka_unit_test(every_layout_finds_its_channels),
         cmocka_unit_test(a_bad_weight_anywhere_is_found),
+        cmocka_unit_test(weights_may_add_up_to_infinity),
         cmocka_unit_test(dead_channels_are_counted),
         cmocka_unit_test(zero_point_is_rounded_after_the_subtraction),
         cmocka_unit_test(bad_arguments_are_refused),

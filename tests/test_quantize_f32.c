@@ -153,25 +153,26 @@ static void rounding_without_libm_is_rint(void **state)
 {
     (void)state;
     for (int round = 0; round < 200; round++) {
-        float x[64], fake[64], module[64];
-        int8_t q[64], a[4][64];
-        int16_t wide[64];
+        enum { N = 150 }; /* two blocks and a rest */
+        float x[N], fake[N], module[N];
+        int8_t q[N], a[4][N];
+        int16_t wide[N];
         uint32_t bits = 2 + random32() % 7;
         int32_t half = 1 << (bits - 1);
         int32_t o = (int32_t)(random32() % (2 * (uint32_t)half)) - half;
         float s = ldexpf(1.0f + (float)(random32() % 1000) / 1000.0f,
                          (int)(random32() % 40) - 20);
-        for (size_t i = 0; i < 64; i++)
+        for (size_t i = 0; i < N; i++)
             x[i] = i & 1 ? random_float()
                          : s * 0.5f * (float)((int)(random32() % 600) - 300);
-        qrt_quantize_f32_s8(x, 64, s, o, bits, q);
-        qrt_quantize_f32_s16(x, 64, s, o, bits, wide);
-        qrt_fake_quantize_f32(x, 64, s, o, bits, fake);
-        qrt_quantize_f32__module(x, 64, s, o, bits, module);
+        qrt_quantize_f32_s8(x, N, s, o, bits, q);
+        qrt_quantize_f32_s16(x, N, s, o, bits, wide);
+        qrt_fake_quantize_f32(x, N, s, o, bits, fake);
+        qrt_quantize_f32__module(x, N, s, o, bits, module);
         for (int m = 0; m < 4; m++)
-            qrt_quantize_f32_s8__ascend(x, 64, s, o, bits, false,
+            qrt_quantize_f32_s8__ascend(x, N, s, o, bits, false,
                                         (enum qrt_round)m, a[m]);
-        for (size_t i = 0; i < 64; i++) {
+        for (size_t i = 0; i < N; i++) {
             float t = x[i] / s + (float)o, u = x[i] * s + (float)o;
             double lo = -half, hi = half - 1;
             double want = limit(rint(t), lo, hi);
@@ -187,13 +188,106 @@ static void rounding_without_libm_is_rint(void **state)
     }
 }
 
+/* Quotients a few ulps around every half, where a reciprocal would err. */
+static void quotients_near_a_tie_round_as_divisions(void **state)
+{
+    static const uint32_t mantissa[] = {0, 1, 0x3504f3, 0x7ffffe, 0x7fffff};
+    enum { N = 7 * 258 };
+    (void)state;
+    for (uint32_t k = 0; k < 60; k++) {
+        float x[N], s;
+        int8_t q[N];
+        uint32_t m = k < 5 ? mantissa[k] : random32() & 0x7fffff;
+        uint32_t exponent = k < 10 ? 127 : 40 + random32() % 170;
+        uint32_t u = exponent << 23 | m;
+        int32_t o = k & 1 ? 0 : (int32_t)(random32() % 256) - 128;
+        memcpy(&s, &u, 4);
+        for (size_t i = 0; i < N; i++) {
+            x[i] = ((float)(i / 7) - 129.5f - (float)o) * s;
+            for (size_t j = 3; j < i % 7; j++)
+                x[i] = nextafterf(x[i], INFINITY);
+            for (size_t j = i % 7; j < 3; j++)
+                x[i] = nextafterf(x[i], -INFINITY);
+        }
+        assert_int_equal(qrt_quantize_f32_s8(x, N, s, o, 8, q), QRT_OK);
+        for (size_t i = 0; i < N; i++) {
+            volatile float t = x[i] / s;
+            t += (float)o;
+            assert_true(q[i] == limit(rint(t), -128, 127));
+        }
+    }
+}
+
+/* Steps where x / s or its limits leave the normal numbers. */
+static void steps_of_any_size_are_taken(void **state)
+{
+    static const float step[] = {1e-45f, 3e-39f,   1.2e-38f, 8.6e-19f,
+                                 9e-19f, 1.1e18f,  1.2e18f,  1e36f,
+                                 3e38f,  0x1p-60f, 0x1p60f};
+    enum { N = 130 };
+    (void)state;
+    for (size_t k = 0; k < sizeof step / sizeof step[0]; k++)
+        for (int32_t o = -128; o < 128; o += 51) {
+            float x[N], s = step[k];
+            int8_t q[N];
+            for (size_t i = 0; i < N; i++)
+                x[i] = i % 3 == 0   ? random_float()
+                       : i % 3 == 1 ? s * (float)((int)(random32() % 700) - 350)
+                       : i & 1      ? INFINITY
+                                    : -INFINITY;
+            assert_int_equal(qrt_quantize_f32_s8(x, N, s, o, 8, q), QRT_OK);
+            for (size_t i = 0; i < N; i++) {
+                volatile float t = x[i] / s;
+                t += (float)o;
+                assert_true(q[i] == limit(rint(t), -128, 127));
+            }
+        }
+}
+
+static void length_does_not_change_a_code(void **state)
+{
+    enum { N = 200 };
+    float x[N], scale = 0.003f;
+    int32_t acc[N];
+    int8_t all[3][N], q[N + 1];
+    (void)state;
+    for (size_t i = 0; i < N; i++) {
+        acc[i] = (int32_t)random32() >> 14;
+        x[i] = (float)acc[i] * 1e-5f;
+    }
+    for (size_t i = 0; i < N; i++) {
+        qrt_quantize_f32_s8(x + i, 1, 0.01f, 5, 8, all[0] + i);
+        qrt_quantize_f32_s8__ascend(x + i, 1, 99.0f, 5, 8, false,
+                                    QRT_ROUND_EVEN, all[1] + i);
+        qrt_requantize_s32_s8__f32(acc + i, 1, 1, &scale, 5, false, all[2] + i);
+    }
+    for (size_t n = 0; n <= N; n++)
+        for (int k = 0; k < 3; k++) {
+            q[n] = 77;
+            if (k == 0)
+                qrt_quantize_f32_s8(x, n, 0.01f, 5, 8, q);
+            if (k == 1)
+                qrt_quantize_f32_s8__ascend(x, n, 99.0f, 5, 8, false,
+                                            QRT_ROUND_EVEN, q);
+            if (k == 2)
+                qrt_requantize_s32_s8__f32(acc, n, 1, &scale, 5, false, q);
+            assert_memory_equal(q, all[k], n);
+            assert_int_equal(q[n], 77);
+        }
+}
+
 static void not_a_number_becomes_the_lowest_code(void **state)
 {
     (void)state;
-    float x[3] = {NAN, INFINITY, -INFINITY}, y[3];
-    int8_t q[3];
+    float x[3] = {NAN, INFINITY, -INFINITY}, y[3], many[99];
+    int8_t q[99];
     qrt_quantize_f32_s8(x, 3, 0.5f, 3, 8, q);
     assert_true(q[0] == -128 && q[1] == 127 && q[2] == -128);
+    for (size_t i = 0; i < 99; i++)
+        many[i] = NAN;
+    qrt_quantize_f32_s8(many, 99, 0.5f, 3, 8, q);
+    for (size_t i = 0; i < 99; i++)
+        assert_int_equal(q[i], -128);
     qrt_quantize_f32__module(x, 3, 0.5f, 3, 8, y);
     assert_true(y[0] == -131.0f && y[1] == 124.0f && y[2] == -131.0f);
 }
@@ -264,6 +358,9 @@ int main(void)
         cmocka_unit_test(all_operation_orders_are_those_of_their_origin),
         cmocka_unit_test(accumulators_and_codes_dequantize_as_their_origin),
         cmocka_unit_test(rounding_without_libm_is_rint),
+        cmocka_unit_test(quotients_near_a_tie_round_as_divisions),
+        cmocka_unit_test(steps_of_any_size_are_taken),
+        cmocka_unit_test(length_does_not_change_a_code),
         cmocka_unit_test(not_a_number_becomes_the_lowest_code),
         cmocka_unit_test(channels_innermost_equal_channels_one_by_one),
         cmocka_unit_test(dequantize_undoes_every_code),
