@@ -190,10 +190,12 @@ check: deps-check ## install what the tests need, build and run them
 	@QUANTC=$(CURDIR)/$(BUILD)/quantc BUILD=$(CURDIR)/$(BUILD) CC="$(CC)" QC_SHARED=$(abspath $(QC_SHARED)) \
 	    sh tests/run.sh $(BUILD)/logs $(TEST_SH) $(TEST_BIN)
 
-bench: ## time the float kernels against obvious loops and the memory, text against protoc, JSON against cJSON
+bench: ## time what docs/bench.md has targets for; nothing fails
 	@$(MAKE) --no-print-directory all
 	@sh tests/bench/bench_text.sh "$(CC)" $(BUILD)
 	@sh tests/bench/bench_json.sh "$(CC)" $(BUILD)
+	@sh tests/bench/bench_weights.sh "$(CC)" $(BUILD)
+	@sh tests/bench/budget.sh "$(CC)" $(BUILD)
 	@sh tests/bench/bench.sh "$(CC)" $(BUILD)
 
 coverage: ## tell which lines of gen/, grammar/ and runtime/ the tests reach (docs/deep.md)
