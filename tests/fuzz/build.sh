@@ -2,6 +2,7 @@
 # Builds the fuzz targets, with sanitizers and each allocation on its own:
 #   build.sh replay DIR       one program with all targets, no fuzzer: replay.c
 #   build.sh libfuzzer DIR    a program a target, with clang's libFuzzer
+#   build.sh afl DIR          the same with AFL++ (afl-clang-fast and its driver)
 # DIR gets its own libraries. SANITIZE: other flags than the usual ones.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -9,10 +10,13 @@ kind=$1
 dir=$2
 here=tests/fuzz
 flags="-O1 -g -fno-omit-frame-pointer -DQC_ARENA_EXACT ${SANITIZE--fsanitize=address,undefined -fno-sanitize-recover=undefined}"
-if [ "$kind" = libfuzzer ]; then
+case $kind in
+libfuzzer)
     CC=clang
     flags="$flags -fsanitize=fuzzer-no-link"
-fi
+    ;;
+afl) CC=afl-clang-fast AFL_QUIET=1 && export AFL_QUIET ;;
+esac
 : "${CC:=cc}"
 mkdir -p "$dir"
 make -s BUILD="$dir" CC="$CC" CFLAGS="$flags" "$dir/libqc.a" "$dir/libquantrt.a" \
@@ -43,7 +47,7 @@ link() { # link OUT OBJECT... -- FLAGS
 objects=
 for source in $here/fuzz_*.c; do
     name=$(basename "$source" .c)
-    if [ "$kind" = libfuzzer ]; then
+    if [ "$kind" != replay ]; then
         compile "$name.o" "$source"
         link -fsanitize=fuzzer -o "$name" "$name.o"
     else
