@@ -201,6 +201,24 @@ bench: ## time what docs/bench.md has targets for; nothing fails
 coverage: ## tell which lines of gen/, grammar/ and runtime/ the tests reach (docs/deep.md)
 	@QC_SHARED=$(abspath $(QC_SHARED)) sh tests/deep/coverage.sh $(BUILD) $(TEST_SRC) $(TEST_SH)
 
+sanitize: ## run the tests with AddressSanitizer, UBSan and leak detection (docs/deep.md)
+	@QC_SHARED=$(abspath $(QC_SHARED)) CC="$(CC)" sh tests/deep/sanitize.sh $(BUILD)/sanitize
+
+analyze: ## look for defects with gcc -fanalyzer, clang-tidy and cppcheck
+	@sh tests/deep/analyze.sh $(BUILD)/analyze
+
+fuzz: ## run nine libFuzzer targets, FUZZ_SECONDS=60 each
+	@sh tests/deep/fuzz.sh libfuzzer $(BUILD)/deep-fuzz
+
+fuzz-afl: ## run them with AFL++, FUZZ_SECONDS=60 each
+	@sh tests/deep/fuzz.sh afl $(BUILD)/deep-fuzz
+
+fuzz-deep: ## try FUZZ_MUTATIONS=10000000 random mutations
+	@sh tests/deep/fuzz.sh random $(BUILD)/deep-fuzz
+
+reprotest: ## build twice in two worlds and compare all bytes
+	@sh tests/deep/reprotest.sh $(BUILD)/reprotest
+
 frama-c: ## analyse and prove the roundings with Frama-C (docs/deep.md)
 	@sh tests/proof/run.sh $(BUILD)/frama-c
 
@@ -226,6 +244,8 @@ deps-check: ## install what the tests need too
 	@CC="$(CC)" .ci/deps check
 deps-all: ## install also cross compilers, emulators and outside judges
 	@CC="$(CC)" BUILD=$(BUILD) .ci/deps all
+deps-deep: ## install what the deep targets need, but for Frama-C
+	@CC="$(CC)" .ci/deps deep
 deps-look:
 	@CC="$(CC)" .ci/deps list
 
@@ -258,6 +278,6 @@ clean: ## remove everything that was built
 help: ## print this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
 
-.PHONY: always all runtime tests check bench coverage size frama-c demo formats deps deps-check deps-all deps-look install clean help
+.PHONY: always all runtime tests check bench coverage sanitize analyze fuzz fuzz-afl fuzz-deep reprotest size frama-c demo formats deps deps-check deps-all deps-deep deps-look install clean help
 
 -include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*.d $(BUILD)/tests/*.d $(TARGET_BUILD)/obj/*/*.d)
