@@ -3,6 +3,7 @@
 # tried at two sizes, one four times the other. And the limits are there.
 . "$(dirname "$0")/lib.sh"
 
+top=$PWD
 "$CC" -std=gnu99 -O2 tests/limits/measure.c -o "$work/measure" &&
     "$CC" -std=gnu99 -O2 -Wno-format-nonliteral tests/limits/hostile.c -o "$work/hostile" || {
     echo "the generators cannot be built"
@@ -105,6 +106,15 @@ ok "graphs 100 deep" says 1 'nested.onnx' layers nested.onnx
 ./hostile strings-text 1 >string.cfg
 { printf 'skip_layers: "'; head -c 1048577 /dev/zero | tr '\0' a; echo '"'; } >string.cfg
 ok "a string of a megabyte and a byte" says 1 'lim.string' check --kind calib string.cfg
+{ printf '{"a": "'; head -c 1048577 /dev/zero | tr '\0' a; echo '"}'; } >string.json
+ok "the same in JSON" says 1 'string.json:1:7: .*lim.string' check --kind json-syntax string.json
+./hostile cyclic.onnx 1 >self.onnx
+ok "a node that reads what it makes" says 1 'model.cycle' layers self.onnx
+./hostile unknown-text 21 >many.cfg
+ok "21 errors: the last is not shown" says 1 '^quantc: many.cfg: too many errors$' check --kind calib many.cfg
+ok "21 errors: 20 are" sh -c '[ "$(grep -c "^many.cfg:.*: error: " err)" = 20 ]'
+"$QUANTC" check --kind calib --max-errors 0 many.cfg 2>err
+ok "--max-errors 0: all are" sh -c '[ "$(grep -c "^many.cfg:.*: error: " err)" = 21 ]'
 truncate -s 67108865 large.cfg
 ok "a file of 64 MiB and a byte" says 1 'lim.file' check --kind calib large.cfg
 head -c 67108865 /dev/zero | "$QUANTC" check --kind calib /dev/stdin 2>err
@@ -131,5 +141,19 @@ if truncate -s 2147483648 sparse.onnx 2>/dev/null; then
 else
     skip 2 "no sparse files here: models of 2 GiB"
 fi
+# An array of 2^62 floats in a file of 2 GiB; the same as state of calibration.
+mkdir samples
+printf '\223NUMPY\001\000V\000%-85s\n' \
+    "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,), }" >samples/conv1.npy
+if truncate -s 2147483648 samples/conv1.npy 2>/dev/null; then
+    ok "samples with an absurd shape" says 3 'its shape is too large' \
+        calibrate one.cfg --model "$top/examples/digits/model.onnx" --data samples -o record.txt
+    mv samples/conv1.npy state.qobs
+    ok "a state of 2 GiB" says 1 'lim.file' merge state.qobs -o record.txt
+    ok "no record is left" [ ! -e record.txt ]
+else
+    skip 3 "no sparse files here: samples of 2 GiB"
+fi
+rm -f state.qobs
 rm -f sparse.onnx
 finish

@@ -18,10 +18,22 @@ corpus=$PWD/tests/fuzz/corpus
 : "${FUZZ_MUTATIONS:=10000000}"
 [ $# -gt 0 ] || set -- text json proto onnx npy record image state compile
 failed=0
-sh tests/fuzz/build.sh replay "$dir/replay" || exit 1
-[ "$kind" = random ] || sh tests/fuzz/build.sh "$kind" "$dir/$kind" || exit 1
+[ "$kind" != random ] || kind=replay
+sh tests/fuzz/build.sh "$kind" "$dir/$kind" || exit 1
 cd "$dir" || exit 1
 
+# unpack CORPUS FOLDER: a length and a line feed before each file, one behind it
+unpack() {
+    rm -rf "$2"
+    mkdir -p "$2"
+    while read -r n <&3; do
+        head -c "$n" <&3 >"$2/$(ls "$2" | wc -l)"
+        read -r _ <&3
+    done 3<"$1"
+}
+replay() { # replay TARGET
+    replay/replay "$1" "$each" "$corpus/$1.corpus"
+}
 libfuzzer() { # libfuzzer TARGET
     mkdir -p "found/$1"
     if "libfuzzer/fuzz_$1" -max_total_time="$FUZZ_SECONDS" -timeout=5 -rss_limit_mb=3000 \
@@ -48,13 +60,8 @@ afl() { # afl TARGET
 }
 each=$((FUZZ_MUTATIONS / $#))
 for t; do
-    rm -rf "seeds/$t"
-    mkdir -p "seeds/$t"
-    replay/replay unpack "$corpus/$t.corpus" "seeds/$t"
-    case $kind in
-    random) replay/replay "$t" "$each" "$corpus/$t.corpus" ;;
-    *) "$kind" "$t" ;;
-    esac || {
+    unpack "$corpus/$t.corpus" "seeds/$t"
+    "$kind" "$t" || {
         echo "$t: FAILED"
         failed=1
     }
