@@ -199,13 +199,11 @@ static void put_define(struct qc_out *o, const struct qc_tables *t,
 }
 
 /* What a record begins with that the device makes; a line of it is a line of
- * the literal. A list of layers is not what a record is compared with. */
+ * the literal. */
 static void put_record_head(struct qc_out *o, const struct qc_tables *t)
 {
-    const struct qc_model *m = t->plan->model;
     struct qc_origin config = qc_origin_of(t->plan->config);
-    struct qc_origin model =
-        qc_origin_of(m->source == QC_MODEL_ONNX ? m->file : NULL);
+    struct qc_origin model = qc_model_origin(t->plan->model);
     struct qc_out *head = qc_out_new(o->qc, NULL);
     size_t at = 0;
 

@@ -1,6 +1,7 @@
 /* The layers of a model as model.layers (proto/layers.proto): what quantc sees,
  * for people to look at and to keep instead of the model. */
 #include "emit.h"
+#include "origin.h"
 
 #include <string.h>
 
@@ -109,9 +110,15 @@ static void put_graph(struct qc_out *o, const struct qc_model *m,
 
 void qc_emit_layers(struct qc_out *o, const struct qc_model *m)
 {
+    struct qc_origin model = qc_model_origin(m);
     size_t i;
 
     qc_printf(o, "# Layers of %s, in the order of the graph.\n", m->file->name);
+    if (model.name.len) {
+        qc_puts(o, "#   ");
+        qc_put_origin(o, QC_INPUT_MODEL, &model);
+        qc_puts(o, "\n");
+    }
     for (i = 0; i < m->count; i++) {
         if (m->layers[i].op < 0)
             continue;

@@ -39,6 +39,9 @@ void qc_put_record_head(struct qc_out *o, const struct qc_origin *config,
 /* The settings of a layer that decide its factors and do not stand in a record
  * (unlike widths, numbers of scales, skip_fusion), as a checksum. */
 uint32_t qc_settings_crc32(const struct qc_plan *p, const struct qc_row *row);
+/* The ONNX file of a model, or what a list of layers says that it was printed
+ * from; no name when neither is known. */
+struct qc_origin qc_model_origin(const struct qc_model *m);
 /* Reports lines of a record that begin like one about an input and go on
  * otherwise. */
 void qc_check_origin_lines(struct qc *qc, const struct qc_file *record);

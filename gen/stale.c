@@ -2,7 +2,7 @@
  * comments, which emit_record.c and devices write:
  *
  *     #   config  quant.cfg (crc32 89abcdef)
- *     #   model   model.onnx (crc32 01234567)
+ *     #   model   model.onnx (crc32 01234567)     (quantc layers, too)
  *     record {
  *       ...
  *         # settings crc32 76543210
@@ -228,6 +228,23 @@ void qc_check_origin_lines(struct qc *qc, const struct qc_file *record)
     }
 }
 
+struct qc_origin qc_model_origin(const struct qc_model *m)
+{
+    struct line l;
+    size_t at = 0;
+
+    if (m->source == QC_MODEL_ONNX)
+        return qc_origin_of(m->file);
+    if (m->source == QC_MODEL_LAYERS)
+        while (next_line(m->file, &at, m->file->size, &l))
+            if (l.kind == MODEL)
+                return (struct qc_origin){l.name, l.crc};
+    return (struct qc_origin){
+        {"", 0},
+        0
+    };
+}
+
 /* ---- comparing ---- */
 
 static void help(struct qc *qc, struct qc_diag *d, const char *what)
@@ -240,10 +257,10 @@ static void help(struct qc *qc, struct qc_diag *d, const char *what)
 
 static void compare_model(struct qc_resolver *r, const struct line *l)
 {
-    struct qc_origin now = qc_origin_of(r->m->file);
+    struct qc_origin now = qc_model_origin(r->m);
     struct qc_diag *d;
 
-    if (now.crc == l->crc)
+    if (!now.name.len || now.crc == l->crc)
         return;
     d = qc_report(r->qc, QC_RES_STALE_RECORD, l->loc,
                   "the record was made from another model: %s (crc32 "
@@ -342,7 +359,7 @@ void qc_compare_origin(struct qc_resolver *r,
     size_t at = 0;
 
     while (f && next_line(f, &at, f->size, &l)) {
-        if (l.kind == MODEL && r->m->source == QC_MODEL_ONNX)
+        if (l.kind == MODEL)
             compare_model(r, &l);
         if (l.kind != CONFIG)
             continue;

@@ -127,8 +127,19 @@ grep -v '^#   model' "$record" >"$work/silent.txt"
 ok "taken without the line" takes "$config" --model "$other" \
     --record "$work/silent.txt"
 "$QUANTC" layers "$model" >"$work/model.layers"
-ok "a list of layers is no model" takes "$config" \
+ok "a list of the model's layers" takes "$config" \
     --layers "$work/model.layers" --record "$record"
+ok "says which model it lists" grep -qx "$(grep '^#   model' "$record")" \
+    "$work/model.layers"
+list_head() { grep -qF "\"#   model   model.onnx (crc32 $(crc model))\\n\"" \
+    "$work/out/quant_tables.h"; }
+ok "and so do its tables to devices" list_head
+"$QUANTC" layers "$other" >"$work/other.layers"
+ok "a list of another model" refuses "$moved" compile "$config" \
+    --layers "$work/other.layers" --record "$record"
+grep -v '^#' "$work/other.layers" >"$work/silent.layers"
+ok "a list of no known model" takes "$config" \
+    --layers "$work/silent.layers" --record "$record"
 ok "nor is none" compile "$config" --record "$record"
 edited 's/"search_step": 0.01/"search_step": 0.02/' steps
 ok "which tells too little about settings" compile "$work/steps.json" \
