@@ -104,12 +104,14 @@ struct qc_calib_data *qc_calib_data(struct qc *qc, const char *folder,
     struct qc_calib_data *d = qc_alloc(qc, sizeof(*d));
     const char *index = join(qc, folder, QC_STR("index.json"));
     struct stat st;
+    int error;
 
     d->qc = qc;
     d->folder = folder;
     d->model = m;
-    if (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode)) {
-        qc_io_error(qc, folder, "open", errno ? errno : ENOTDIR);
+    error = stat(folder, &st) != 0 ? errno : S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+    if (error) {
+        qc_io_error(qc, folder, "open", error);
         return NULL;
     }
     if (stat(index, &st) != 0)

@@ -221,6 +221,9 @@ ok "a file that is listed twice" says '"a.npy" is listed twice' \
 ok "a layer that the model lacks" says 'the model has no layer "no"' \
     digits --data "$work/odd" -o "$work/y.txt"
 fails 3 "a folder that is not there" digits --data "$work/none" -o "$work/y.txt"
+fails 3 "a file for a folder" digits --data "$config" -o "$work/y.txt"
+cp "$log" "$work/said"
+ok "which it says" grep -q "config.json: cannot open: Not a directory" "$work/said"
 echo '{"conv1": ["none.npy"]}' >"$work/odd/index.json"
 fails 3 "a file that is not there" \
     digits --data "$work/odd" -o "$work/y.txt" --allow-uncalibrated
