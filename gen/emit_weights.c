@@ -102,18 +102,18 @@ static int32_t value_at(const struct qc_low_weights *w, size_t i)
 
 static void put_decimal(struct qc_out *o, const struct qc_low_weights *w)
 {
-    size_t i, line;
+    size_t i, line = o->size;
 
-    qc_puts(o, "{\n    ");
-    line = o->size;
+    qc_puts(o, " {");
     for (i = 0; i < w->bytes; i++) {
-        put_int(o, value_at(w, i));
-        if (o->size - line > 68) {
-            qc_puts(o, ",\n    ");
+        if (i == 0 || o->size - line > 69) {
+            qc_puts(o, "\n    ");
             line = o->size;
         } else {
-            qc_puts(o, ", ");
+            qc_puts(o, " ");
         }
+        put_int(o, value_at(w, i));
+        qc_puts(o, ",");
     }
     qc_puts(o, "\n}");
 }
@@ -157,7 +157,7 @@ static void put_codes(struct qc_out *o, const struct qc_tables *t,
 {
     qc_printf(o, "ALIGNED(4) const %s ", type_of(w));
     put_name(o, t, "weight", w);
-    qc_printf(o, "[%zu] = ", w->bytes);
+    qc_printf(o, "[%zu] =", w->bytes);
     if (form == QC_FORM_STRING ||
         (form == QC_FORM_AUTO && w->bytes > DECIMAL_MAX))
         put_string(o, w);

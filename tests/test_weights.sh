@@ -127,7 +127,8 @@ record raw_conv packed_conv unpacked_conv pieces_conv packed_twice_conv double_c
     >"$work/types.txt"
 ok "binary16, 32 and 64: compile" "$QUANTC" compile "$work/one.cfg" --model $models/forms.onnx \
     --record "$work/types.txt" --weights -o "$work/types"
-ok "binary16, 32 and 64: the same codes" test "$(grep -c '^    64, -128, 127, 32, *$' "$work/types/quant_weights.c")" = 8
+ok "binary16, 32 and 64: the same codes" test "$(grep -c '^    64, -128, 127, 32,$' "$work/types/quant_weights.c")" = 8
+ok "no line ends in a blank" sh -c '! grep -n " $" "$0"/*/quant_*.[ch]' "$work"
 record nan inf bias_nan integers short no_variance folds_to_inf sound | sed 's/offset_d: -3/offset_d: 0/' \
     >"$work/faulty.txt"
 echo 'common_config { arq_quantize { channel_wise: false } }' >"$work/faulty.cfg"
