@@ -53,11 +53,11 @@ endif
 
 # ---- what there is to build ----
 
-GEN_SRC    := $(filter-out gen/main.c gen/schemac.c,$(wildcard gen/*.c))
-RT_SRC     := $(filter-out %_f32.c $(wildcard runtime/*ascend*.c),$(wildcard runtime/*.c))
-RT_F32_SRC := $(wildcard runtime/*_f32.c)
+GEN_SRC    := $(sort $(filter-out gen/main.c gen/schemac.c,$(wildcard gen/*.c)))
+RT_SRC     := $(sort $(filter-out %_f32.c $(wildcard runtime/*ascend*.c),$(wildcard runtime/*.c)))
+RT_F32_SRC := $(sort $(wildcard runtime/*_f32.c))
 # The Ascend backend wants a hosted Linux, and nothing of the vendor.
-RT_ASCEND_SRC := $(wildcard runtime/*ascend*.c)
+RT_ASCEND_SRC := $(sort $(wildcard runtime/*ascend*.c))
 ifneq ($(QRT_OFFLOAD),0)
 ifneq ($(findstring linux,$(shell $(TARGET_CC) -dumpmachine 2>/dev/null)),)
 RT_ASCEND_LIB := $(TARGET_BUILD)/libquantrt-ascend.a
