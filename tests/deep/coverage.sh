@@ -16,13 +16,14 @@ QC_SHARED=$(cd "${QC_SHARED:-../shared}" 2>/dev/null && pwd) || {
 }
 
 # The scripts build from these folders too, or link the archives, some of them
-# as a user would, with cc: these compilers know what each needs.
+# as a user would, with cc: these compilers know what each needs. Without
+# optimisation, which would make one line of several returns.
 for c in gcc cc; do
     cat >"$dir/bin/$c" <<END
 #!/bin/sh
 case " \$* " in
 *-fsanitize=thread*) exec $(command -v gcc) "\$@" -lgcov ;;
-*runtime/*.c\ * | *gen/*.c\ * | *gram/*.c\ *) exec $(command -v gcc) --coverage "\$@" ;;
+*runtime/*.c\ * | *gen/*.c\ * | *gram/*.c\ *) exec $(command -v gcc) --coverage "\$@" -O0 ;;
 *) exec $(command -v gcc) "\$@" -lgcov ;;
 esac
 END
