@@ -412,14 +412,24 @@ static const char *kind_word(const struct qc_doc *d)
                                         : "a configuration";
 }
 
-static void two_of_a_kind(struct run *r, const char *a, const char *b)
+/* What the files are depends on what they hold: a fault of the second one, not
+ * of the command line. file: null when it was not read as text. */
+static bool two_of_a_kind(struct run *r, const char *a, const char *b,
+                          struct qc_file *file)
 {
-    if (strcmp(a, b) != 0)
-        wrong_usage(r, qc_format(r->qc,
-                                 "%s is %s, %s is %s: two of a kind can be "
-                                 "compared; --kind says what they are",
-                                 r->o->args[0], a, r->o->args[1], b)
-                           .ptr);
+    struct qc_diag *d;
+
+    if (strcmp(a, b) == 0)
+        return true;
+    if (!file) {
+        file = qc_load_text(r->qc, r->o->args[1], "", 0);
+        file->binary = true;
+    }
+    d = qc_report(r->qc, QC_RES_KIND, (struct qc_loc){file, 0, 0},
+                  "%s is %s, %s is %s: two of a kind can be compared",
+                  r->o->args[0], a, r->o->args[1], b);
+    qc_help(r->qc, d, "--kind says what a file is, where quantc errs");
+    return false;
 }
 
 /* Status 1 when there is a difference, as diff(1). */
@@ -446,7 +456,8 @@ static void diff(struct run *r)
         qc_load(r->qc, fb, QC_MAX_FILE);
         return;
     }
-    two_of_a_kind(r, words[sight], words[other]);
+    if (!two_of_a_kind(r, words[sight], words[other], NULL))
+        return;
     if (sight != QC_SHOWN_NONE && !plans) {
         if (diff_shown(r, o))
             print(r, o);
@@ -454,9 +465,9 @@ static void diff(struct run *r)
     }
     a = qc_read(r->qc, fa, kind, r->dialect, false);
     b = qc_read(r->qc, fb, kind, r->dialect, false);
-    if (!a || !b || qc_error_count(r->qc))
+    if (!a || !b || qc_error_count(r->qc) ||
+        !two_of_a_kind(r, kind_word(a), kind_word(b), b->file))
         return;
-    two_of_a_kind(r, kind_word(a), kind_word(b));
     if (plans)
         done = diff_json_plans(r, a, b, o);
     else if (a->kind == QC_KIND_RECORD)

@@ -113,7 +113,6 @@ ok "usage: merge" usage_of merge
 ok "usage: schema" usage_of schema
 ok "usage: config without anything" usage_of config
 ok "usage: two files against a model" usage_of check quant.cfg record.txt --model model.onnx
-ok "usage: diff of two kinds" usage_of diff quant.cfg record.txt
 ok "usage: model and layers" usage_of compile quant.cfg --model model.onnx --layers l
 ok "a model is enough" "$QUANTC" compile --model model.onnx --batch-num 2 -Wno-res.not-calibrated -o bare
 ok "with its options" grep -q 'batch_num  *= *2\|, *2, */\* *batch_num\|batch_num.* 2' bare/quant_tables.c
