@@ -7,7 +7,7 @@
 . tests/cross/targets.sh
 
 if ! has arm-none-eabi-gcc; then
-    skip 29 "no arm-none-eabi-gcc"
+    skip 31 "no arm-none-eabi-gcc"
     finish
 fi
 printf '%-12s %-30s %12s %12s\n' core what measured budget
@@ -69,6 +69,7 @@ for core in cortex-m4 cortex-m0; do
     row $core "quantize, requantize, dequantize" "$(set_of $core small)" 2048
     row $core "these, ARQ, IFMR, ULQ" "$(set_of $core core)" 9216 $core_limit
     row $core "inner loops of four kernels" "$(set_of $core kernels)" 1200 $kernel_limit
+    row $core "images" "$(set_of $core image)" "$([ $core = cortex-m0 ] && echo 4864 || echo 4352)"
     row $core "writable data" "$(set_of $core data)" 0
     row $core "largest stack frame" "$(awk -v c=$core '$1 == c { print $2 }' "$work/stack")" 256
 done

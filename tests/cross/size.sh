@@ -88,6 +88,7 @@ sets)
         echo "$core core $(linked $core $small qrt_arq_any $ifmr $ulq)"
         echo "$core selftest $(linked $core $small qrt_selftest)"
         echo "$core record $(linked $core qrt_record_format)"
+        echo "$core image $(linked $core qrt_image_open qrt_image_find qrt_image_tables qrt_image_weights)"
         echo "$core kernels $(sum $(bytes $core requantize row) $(bytes $core quantize_bits row) \
             $(bytes $core ifmr_count qrt_ifmr_count_run) \
             $(bytes $core ifmr_walk qrt_ifmr_walk_to qrt_ifmr_above_in_bin) \
