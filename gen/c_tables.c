@@ -29,7 +29,9 @@ static void fault(struct reader *r, struct qc_loc loc, const char *what)
     r->failed = true;
 }
 
-static const struct qc_node nothing = {.kind = QC_WORD};
+static const struct qc_node nothing = {
+    .kind = QC_WORD, .text = {"", 0}
+};
 
 /* A list of n values; else a fault, and a list of none. */
 static const struct qc_node *list_of(struct reader *r, const struct qc_node *n,

@@ -29,7 +29,9 @@ static void fault(struct reader *r, struct qc_loc loc, const char *what,
     r->failed = true;
 }
 
-static const struct qc_node empty = {.kind = QC_GROUP};
+static const struct qc_node empty = {
+    .kind = QC_GROUP, .text = {"", 0}
+};
 
 /* A member of a kind; an empty one after a fault. */
 static const struct qc_node *member(struct reader *r, const struct qc_node *n,

@@ -581,13 +581,13 @@ static void wrong_offset(struct subject *s, unsigned char *p, const char *what)
     wrong(s, p, 4, 0xFFFFFFF8u, what);
 }
 
-/* Every layer before that has no factors, or, for an edge, none. */
+/* Every layer that has no factors, or, for an edge, none. */
 static void wrong_source(struct subject *s, unsigned char *t, size_t member)
 {
     unsigned char *l = s->image + load32(s->image + IMG_H_LAYERS);
-    uint32_t i;
+    uint32_t i, count = load32(s->image + IMG_H_COUNT);
 
-    for (i = 0; i < s->layer; i++, l += IMG_LAYER_SIZE)
+    for (i = 0; i < count; i++, l += IMG_LAYER_SIZE)
         if (!load32(l + member))
             WRONG(t, IMG_T_LAYER, 4, i);
 }
@@ -610,6 +610,8 @@ static void wrong_term(struct subject *s, unsigned char *t, int sum)
     store32(t + IMG_T_LOW, load32(t + IMG_T_LOW) - 1);
     WRONG(t, IMG_T_COUNT, 4, 0);
     WRONG(t, IMG_T_COUNT, 4, load32(t + IMG_T_COUNT) + 1);
+    if (load32(t + IMG_T_COUNT) > 2)
+        WRONG(t, IMG_T_COUNT, 4, load32(t + IMG_T_COUNT) - 1);
     WRONG(t, IMG_T_SCALE, 4, 0);
     wrong_offset(s, t + IMG_T_SCALE, "IMG_T_SCALE");
     wrong(s, s->image + load32(t + IMG_T_SCALE), 4, 1 << 29, "its mantissa");
