@@ -288,13 +288,13 @@ static bool bits_ok(uint32_t b)
     return b == 4 || b == 6 || b == 7 || b == 8 || b == 16;
 }
 
-/* A skipped layer has a name and a type, nothing else. */
+/* A skipped layer has a name and a type, nothing else; joins and weights need
+ * factors. */
 static bool recipes_ok(const struct qrt_image *im, const uint8_t *p)
 {
     if (!p[IMG_L_ENABLED])
         return !p[IMG_L_ARQ_BITS] && !img_load32(p + IMG_L_FACTORS) &&
-               !img_load32(p + IMG_L_EDGE) && !img_load32(p + IMG_L_JOIN) &&
-               !img_load32(p + IMG_L_WEIGHTS);
+               !img_load32(p + IMG_L_EDGE);
     return bits_ok(p[IMG_L_ARQ_BITS]) && bits_ok(p[IMG_L_ACT_BITS]) &&
            img_load32(p + IMG_L_ACT) < im->recipe_count;
 }
