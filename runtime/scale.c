@@ -7,9 +7,10 @@
 #include "fixed.h"
 #include "softf32.h"
 
-static uint32_t larger(uint32_t a, uint32_t b)
+/* a, or 0 where the sign bit is set. */
+static uint32_t positive(uint32_t a)
 {
-    return qrt_f32_order(a) >= qrt_f32_order(b) ? a : b;
+    return a & ~(uint32_t)qrt_asr32((int32_t)a, 31);
 }
 
 /* A positive integer as binary32, exact up to 2^24. */
@@ -27,7 +28,7 @@ static uint32_t raw_step(uint32_t max_bits, uint32_t min_bits, uint32_t bits,
 
     if (asymmetric) {
         range =
-            qrt_f32_add(larger(max_bits, 0), larger(qrt_f32_neg(min_bits), 0));
+            qrt_f32_add(positive(max_bits), positive(qrt_f32_neg(min_bits)));
         codes = 2U * codes - 1U;
     } else if (range < bottom) {
         range = bottom;
@@ -71,7 +72,7 @@ int32_t qrt_scale_zero_point(uint32_t min_bits, uint32_t step_bits,
                              uint32_t bits, enum qrt_zero_rule rule)
 {
     uint32_t half = 1U << (bits - 1U);
-    uint32_t below = larger(qrt_f32_neg(min_bits), 0);
+    uint32_t below = positive(qrt_f32_neg(min_bits));
     uint32_t steps = qrt_f32_div(below, step_bits);
     int32_t zero;
 

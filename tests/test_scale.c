@@ -115,6 +115,8 @@ static void degenerate_ranges(void **state)
         int asym_zero;
     } row[] = {
         {0,              0,      1,           1,                    -128},
+        {-0.0f,          0,      1,           1,                    -128},
+        {0,              -0.0f,  1,           1,                    -128},
         {2.55f,          2.55f,  2.55f / 255, 2.55f / 127,          -128},
         {-2.55f,         -2.55f, 2.55f / 255, 2.55f / 127,          127 }, /* equal magnitudes */
         {1e-6f,          0,      1,           1,                    -128},
@@ -130,12 +132,12 @@ static void degenerate_ranges(void **state)
                          QRT_OK);
         assert_true(qrt_real_to_f32(q.scale) == vec_bits(row[i].asym_scale));
         assert_int_equal(q.zero_point, row[i].asym_zero);
-        assert_int_equal(q.degenerate, i == 0 || i == 3);
+        assert_int_equal(q.degenerate, i < 3 || i == 5);
         assert_int_equal(qrt_scale_derive(mx, mn, 8, false, QRT_ZERO_ARQ, &q),
                          QRT_OK);
         assert_true(qrt_real_to_f32(q.scale) == vec_bits(row[i].sym_scale));
         assert_int_equal(q.zero_point, 0);
-        assert_int_equal(q.degenerate, i == 0 || i == 3);
+        assert_int_equal(q.degenerate, i < 3 || i == 5);
     }
 }
 
