@@ -51,7 +51,9 @@ static void visit(const struct job *job, struct channel *ch, uint32_t i)
 static void visit_all(const struct job *job, struct channel *ch, uint32_t i)
 {
     for (uint32_t o = 0; o < job->shape.outer; o++) {
-        for (uint32_t end = i + job->shape.inner; i < end; i++) {
+        const uint32_t end = i + job->shape.inner;
+
+        for (; i != end; i++) {
             visit(job, ch, i);
         }
         i += (job->shape.channels - 1U) * job->shape.inner;

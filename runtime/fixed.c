@@ -88,17 +88,19 @@ uint64_t qrt_mul_shift64(uint64_t a, uint32_t b, uint32_t shift)
                       : high >> (shift - 32U);
 }
 
-uint64_t qrt_udiv64(uint64_t n, uint64_t d, uint64_t *rest)
+uint64_t qrt_udiv64(uint64_t n, uint32_t d, uint32_t *rest)
 {
-    uint64_t high = 0;
+    uint32_t high = 0;
 
     /* n moves up into `high`, bits of the quotient follow from below. */
     for (uint32_t turns = 64; turns != 0; turns--) {
-        high = (high << 1) | (n >> 63);
+        uint32_t over = high >> 31;
+
+        high = (high << 1) | (uint32_t)(n >> 63);
         n <<= 1;
-        if (high >= d) {
+        if (over != 0 || high >= d) {
             high -= d;
-            n += 1U;
+            n |= 1U;
         }
     }
     *rest = high;

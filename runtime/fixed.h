@@ -134,9 +134,9 @@ void qrt_add_product(uint64_t *sum, uint32_t a, uint32_t b);
 /* (a * b) / 2^shift rounded down, which fits; shift in [0, 63]. */
 uint64_t qrt_mul_shift64(uint64_t a, uint32_t b, uint32_t shift);
 
-/* floor(n / d) and the rest, by a loop of as many turns as the quotient has
- * bits: a 64-bit `/` would pull in a library routine. d in [1, 2^63]. */
-uint64_t qrt_udiv64(uint64_t n, uint64_t d, uint64_t *rest);
+/* floor(n / d) and the rest, by a loop: a 64-bit `/` would pull in a library
+ * routine. d > 0. */
+uint64_t qrt_udiv64(uint64_t n, uint32_t d, uint32_t *rest);
 
 /* a / b * 2^*e = q * 2^*e', q returned with a leading bit 32 and a lowest bit
  * that stands for the rest (sticky), *e changed to e'. a in [1, 2 * b), b in

@@ -71,7 +71,7 @@ enum qrt_status qrt_join_add_any(const struct qrt_join *join, uint32_t term,
 /* v / n to nearest, ties to even. |v| <= 2^31 * n, so the result fits. */
 static int32_t mean_of(int64_t v, uint32_t n)
 {
-    uint64_t rest;
+    uint32_t rest;
     uint64_t q = qrt_udiv64(qrt_abs64(v), n, &rest);
 
     if (2U * rest > n || (2U * rest == n && (q & 1U) != 0)) {

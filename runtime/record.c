@@ -57,7 +57,7 @@ static struct decimal decimal_of(uint32_t bits)
     uint32_t mantissa = (bits & 0x7fffffU) | (field != 0 ? 0x800000U : 0);
     int32_t places = 150 - (int32_t)(field != 0 ? field : 1);
     struct decimal d;
-    uint64_t rest;
+    uint32_t rest;
 
     d.v = mantissa;
     d.power = 0;
@@ -96,20 +96,26 @@ static uint32_t few_digits(uint32_t bits, int32_t *power)
 {
     struct decimal d = decimal_of(bits);
     uint64_t unit = (uint64_t)100000000U << d.places;
+    uint64_t left = d.v;
     uint32_t digits = 0;
 
     *power = d.power + 8;
     for (uint32_t n = 1;; n++) {
-        uint64_t above;
-        uint64_t whole = qrt_udiv64(d.v, unit, &above);
-        bool up = above > unit - above;
+        uint64_t gap;
+        uint32_t rest;
+        bool up;
 
-        digits = (uint32_t)whole + up;
-        above = up ? unit - above : above;
-        if (n == DIGITS || above + (d.v >> 50) < d.half[up]) {
+        for (; left >= unit; left -= unit) {
+            digits++;
+        }
+        up = left > unit - left;
+        gap = up ? unit - left : left;
+        if (n == DIGITS || gap + (d.v >> 50) < d.half[up]) {
+            digits += up;
             break;
         }
-        unit = qrt_udiv64(unit, 10, &above);
+        digits *= 10U;
+        unit = qrt_udiv64(unit, 10, &rest); /* there are 8 of these */
         *power -= 1;
     }
     for (; digits % 10U == 0; digits /= 10U) {

@@ -68,7 +68,7 @@ enum qrt_status qrt_ulq_prepare(const struct qrt_ulq_clips *clips,
         min = min_init;
     } else if (qrt_f32_is_negative(max)) {
         max = max_init;
-    } else if (qrt_f32_order(min) > 0) {
+    } else if ((int32_t)min > 0) {
         min = min_init;
     }
     status = qrt_scale_derive(max, min, clips->bits, clips->asymmetric,
@@ -186,7 +186,7 @@ enum qrt_status qrt_ulq_gradients(const struct qrt_ulq_step *step,
 {
     uint32_t levels;
     int64_t errors, share;
-    uint64_t rest = 0;
+    uint32_t rest = 0;
     uint64_t quotient;
 
     if (step == NULL || sums == NULL || grad_max == NULL || grad_min == NULL) {

@@ -101,7 +101,7 @@ static void roundings(struct fold *f)
         int32_t sh = (int32_t)(draw(f) % 100U) - 20;
         int32_t x = number(f);
         int64_t v = (int64_t)((uint64_t)a << 30 | m >> 1);
-        uint64_t rest = 0;
+        uint32_t rest = 0;
 
         v = (i & 2U) != 0 ? -v : v;
         put64(f, (uint64_t)qrt_rshift_half_even(v, sh, (int32_t)(i & 3U)));

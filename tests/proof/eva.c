@@ -45,7 +45,7 @@ static void roundings(void)
 {
     const int32_t edge = (1 << 29) - 1;
     const int64_t wide = ((int64_t)1 << 62) - 1;
-    uint64_t rest;
+    uint32_t rest;
 
     (void)qrt_mul_high_half_even(any32(), Frama_C_interval(0, INT32_MAX),
                                  upto(29), Frama_C_interval(-edge, edge),
@@ -57,7 +57,7 @@ static void roundings(void)
                                Frama_C_interval(-1000, 1000),
                                Frama_C_interval(-edge, edge));
     (void)qrt_udiv64((uint64_t)any64(INT64_MIN, INT64_MAX),
-                     (uint64_t)any64(1, INT64_MAX), &rest);
+                     upto(UINT32_MAX), &rest);
 }
 
 int main(void)

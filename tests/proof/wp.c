@@ -12,11 +12,15 @@
     ensures v > hi ==> \result == hi; */
 static inline int32_t qrt_clamp32(int32_t v, int32_t lo, int32_t hi);
 
+/*@ requires n <= 31;
+    assigns \nothing; */
+static inline int32_t qrt_asr32(int32_t v, uint32_t n);
+
 /*@ assigns \nothing;
     ensures INT32_MIN <= v <= INT32_MAX ==> \result == v;
     ensures v > INT32_MAX ==> \result == INT32_MAX;
     ensures v < INT32_MIN ==> \result == INT32_MIN; */
-static inline int32_t qrt_sat32(int64_t v);
+int32_t qrt_sat32(int64_t v);
 
 /*@ assigns \nothing;
     ensures INT16_MIN <= v <= INT16_MAX ==> \result == v;
@@ -47,4 +51,4 @@ static inline int64_t qrt_signed64(uint64_t v, bool negative);
     ensures \result == (v >> 32); */
 static inline int32_t qrt_high32(int64_t v);
 
-#include "fixed.h"
+#include "fixed.c"
