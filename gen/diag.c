@@ -65,11 +65,6 @@ const char *qc_key_doc(enum qc_key key)
     return keys[key].doc;
 }
 
-enum qc_severity qc_key_default(enum qc_key key, bool amct)
-{
-    return (enum qc_severity)(amct ? keys[key].amct : keys[key].normal);
-}
-
 static enum qc_severity severity_now(const struct qc *qc, enum qc_key key)
 {
     enum qc_severity s = (enum qc_severity)qc->severity[key];

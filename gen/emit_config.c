@@ -23,8 +23,6 @@ static const char *wts_algo(const struct qc_row *row)
         return "arq_retrain";
     case QC_ULQ_RETRAIN:
         return "ulq_retrain";
-    case QC_ADA:
-        return "ada_quantize";
     default:
         return "arq_quantize";
     }

@@ -20,7 +20,7 @@ bool qc_emit_plan(struct qc_out *o, const struct qc_tables *t)
 
 static const char *const act_algos[] = {"ifmr", "hfmg", "ulq_quantize"};
 static const char *const wts_algos[] = {"arq_quantize", "arq_retrain",
-                                        "ulq_retrain", "ada_quantize"};
+                                        "ulq_retrain"};
 
 static const char *text_of(struct qc *qc, struct qc_str s)
 {

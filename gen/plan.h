@@ -34,7 +34,7 @@ struct qc_setting {
 };
 
 enum qc_act_algo { QC_IFMR, QC_HFMG, QC_ULQ };
-enum qc_wts_algo { QC_ARQ, QC_ARQ_RETRAIN, QC_ULQ_RETRAIN, QC_ADA };
+enum qc_wts_algo { QC_ARQ, QC_ARQ_RETRAIN, QC_ULQ_RETRAIN };
 
 /* Factors of one layer as a record gives them. */
 struct qc_factors {

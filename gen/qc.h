@@ -274,7 +274,6 @@ bool qc_set_severity(struct qc *qc, const char *key, enum qc_severity s);
 void qc_use_amct_mode(struct qc *qc);
 const char *qc_key_name(enum qc_key key);
 const char *qc_key_doc(enum qc_key key);
-enum qc_severity qc_key_default(enum qc_key key, bool amct);
 /* Writes everything to standard error, file by file; exit status so far. */
 enum qc_exit qc_flush(struct qc *qc);
 
