@@ -208,8 +208,10 @@ static void add_lowered(struct qc *qc, cJSON *to, const struct qc_tables *t,
     cJSON_AddNumberToObject(j, "wts_algo", r->arq->as.arq.algo);
     cJSON_AddNumberToObject(j, "act_bits", (double)r->row->act_bits.i);
     cJSON_AddNumberToObject(j, "asymmetric", r->row->asymmetric.i != 0);
-    cJSON_AddNumberToObject(j, "rule", r->rule);
-    cJSON_AddNumberToObject(j, "exactness", r->exactness);
+    if (t->plan->options) {
+        cJSON_AddNumberToObject(j, "rule", r->rule);
+        cJSON_AddNumberToObject(j, "exactness", r->exactness);
+    }
     if (r->ifmr) {
         const struct qc_ratios *ratios = &t->ratios[r->ifmr->ratio_table];
 

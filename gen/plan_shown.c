@@ -276,8 +276,10 @@ static void read_recipe(struct reader *r, const struct qc_node *n,
     a->algo = (uint8_t)whole(r, n, "wts_algo", 0, QRT_ARQ_ULQ_SCALE);
     l->act_bits = (uint8_t)whole(r, n, "act_bits", 4, 16);
     l->act_asymmetric = (uint8_t)whole(r, n, "asymmetric", 0, 1);
-    l->rule = (uint8_t)whole(r, n, "rule", 0, QRT_RULE_KINDS - 1);
-    l->exactness = (uint8_t)whole(r, n, "exactness", 0, QRT_EX_ANY);
+    if (qc_child(n, "rule")) { /* of plans with quantc.options */
+        l->rule = (uint8_t)whole(r, n, "rule", 0, QRT_RULE_KINDS - 1);
+        l->exactness = (uint8_t)whole(r, n, "exactness", 0, QRT_EX_ANY);
+    }
     if (qc_child(n, "ratio_count")) {
         read_search(r, n, l);
     } else if (qc_child(n, "bins")) {
