@@ -11,13 +11,12 @@
  * they need.
  *
  * Bin i of a side holds magnitudes in [i, i + 1) * 2^(top - 150), after
- * rounding to QRT_IFMR_REST_BITS bits behind the leading one. Bins [2^j,
- * 2^(j+1)) are an octave; `rest` is the sum of what its values exceed the
- * lower edge of the bin by, in units of 2^(j - QRT_IFMR_REST_BITS) bins. The
- * unit belongs to the octave of the values and not to the bin, therefore
- * adding neighbours when the range grows loses nothing, and the sums do not
- * depend on when it grew. Bin 0 spans many octaves: a sample there has the rest
- * of the middle, in the unit of bin 1. */
+ * rounding to QRT_IFMR_REST_BITS bits behind the leading one; `rest` is the sum
+ * of what its values exceed the lower edge of the bin by, in units of
+ * 2^-QRT_IFMR_REST_BITS bins. When bins become twice as wide, what a value of
+ * bin 2 and above exceeds the edge by is an even number of the old units: it
+ * was rounded so. Therefore nothing is lost then, and the sums do not depend
+ * on when the range grew. A sample of bin 0 has the rest of the middle. */
 #ifndef QRT_IFMR_CELLS_H
 #define QRT_IFMR_CELLS_H
 
@@ -29,8 +28,10 @@
 #define QRT_IFMR_REST_BITS   13U
 #define QRT_IFMR_REST_MASK   (((uint64_t)1 << QRT_IFMR_COUNT_SHIFT) - 1U)
 
+#define QRT_IFMR_ONE_BIN ((uint32_t)1 << QRT_IFMR_REST_BITS)
+
 /* What a sample of bin 0 counts as. */
-#define QRT_IFMR_REST_BIN_0 ((uint32_t)1 << (QRT_IFMR_REST_BITS - 1U))
+#define QRT_IFMR_REST_BIN_0 (QRT_IFMR_ONE_BIN / 2U)
 
 /* What is dropped of a binary32 fraction, and half of its unit. */
 #define QRT_IFMR_DROP_BITS  (23U - QRT_IFMR_REST_BITS)
@@ -48,17 +49,19 @@ static inline uint32_t qrt_ifmr_count(uint64_t cell)
 uint64_t *qrt_ifmr_cell(const struct qrt_ifmr_observer *o, uint32_t side,
                         uint32_t i);
 
-/* A magnitude rounded to what bins distinguish. */
+/* A magnitude rounded to what bins distinguish; bits behind these are still to
+ * be dropped. */
 static inline uint32_t qrt_ifmr_rounded(uint32_t magnitude)
 {
     return magnitude + QRT_IFMR_DROP_ROUND;
 }
 
-/* 24 bits, the leading one included. */
-static inline uint32_t qrt_ifmr_mantissa(uint32_t magnitude)
-{
-    return (magnitude & 0x7fffffU) | 0x800000U;
-}
+/* Where a magnitude lies when bins are 2^(top - 150) wide, the largest of all
+ * below bin 2^13: bin * 2^QRT_IFMR_REST_BITS + rest. */
+uint32_t qrt_ifmr_place(uint32_t magnitude, uint32_t top);
+
+#define QRT_IFMR_PLACE_BIN(place)  ((place) >> QRT_IFMR_REST_BITS)
+#define QRT_IFMR_PLACE_REST(place) ((place) & (QRT_IFMR_ONE_BIN - 1U))
 
 /* Bins a side needs when bins are 2^(top - 150) wide and `extreme` is its
  * largest magnitude, 0 for none. */
@@ -67,22 +70,38 @@ uint32_t qrt_ifmr_bins(uint32_t extreme, uint32_t top);
 /* Cells that a side has in use. */
 uint32_t qrt_ifmr_used(const struct qrt_ifmr_observer *o, uint32_t side);
 
-/* What the loops over samples need. Magnitudes are patterns shifted left by
- * one, which drops the sign. One goes to a bin other than bin 0, and is not the
- * extreme of its side, exactly if magnitude - least < span.
- * The difference then is 2^24 * octave + fraction, rounded as bins want it. */
+/* What the loops over samples need. A sample has a key that grows with its
+ * magnitude: a pattern itself shifted left by one, which drops the sign; an
+ * integer its place. It goes to a bin other than bin 0, and is below the extreme
+ * of its side, if key - least < span. */
+struct qrt_ifmr_lane {
+    uint64_t *first; /* cell of bin 0 (positive), of bin -1 (negative) */
+    uint32_t span;
+};
+
 struct qrt_ifmr_lanes {
-    struct {
-        uint64_t *first; /* cell of bin 0 (positive), of bin -1 (negative) */
-        uint32_t span;
-    } side[2];
+    struct qrt_ifmr_lane side[2]; /* negative, positive */
     uint32_t least;
+    uint32_t shift; /* integers: a bin has 2^shift of them, [1, 31] */
 };
 
 /* Counts the samples of [x, end), x < end, up to the first one that is neither
  * 0 nor goes to a bin as `l` says; returns that one, or end. */
-const uint32_t *qrt_ifmr_count_run(const struct qrt_ifmr_lanes *l,
-                                   const uint32_t *x, const uint32_t *end);
+typedef const void *qrt_ifmr_count_run(const struct qrt_ifmr_lanes *l,
+                                       const void *x, const void *end);
+
+/* binary32 patterns; integers */
+qrt_ifmr_count_run qrt_ifmr_count_bits;
+qrt_ifmr_count_run qrt_ifmr_count_s16;
+qrt_ifmr_count_run qrt_ifmr_count_s32;
+
+/* Without an instruction that counts leading zeros, int32 are looked at one by
+ * one: where it is missing, flash is short as well. */
+#if defined __arm__ && !defined __ARM_FEATURE_CLZ
+#define QRT_IFMR_RUNS_OF_S32 false
+#else
+#define QRT_IFMR_RUNS_OF_S32 true
+#endif
 
 /* One clip limit of the search. */
 struct qrt_ifmr_candidate {
@@ -109,12 +128,10 @@ struct qrt_ifmr_walk {
     const uint64_t *next; /* cell of bin edge - 1                          */
     ptrdiff_t stride;     /* to the cell of the bin above it               */
     uint32_t edge;
-    uint32_t start; /* first bin of the octave of bin edge - 1             */
-    uint64_t cells; /* sum of the cells behind, rests in its unit          */
+    uint64_t cells; /* sum of the cells behind                             */
     uint64_t bins;  /* what moving the edge down added, in samples * bins  */
 
     /* What the boundaries passed collected, of the samples above each: */
-    uint64_t sum_rest; /* the rests, in the unit of this octave            */
     uint64_t sum_bins; /* samples * bins                                   */
     uint64_t sum;      /* the remainder of their sum, in Q13 bins          */
     uint64_t paid;     /* (2 k - 1) * count, to be taken off by half steps */

@@ -22,22 +22,23 @@ static void cross(struct qrt_ifmr_walk *w, uint32_t boundary, uint32_t k)
 {
     uint32_t f = (ONE_BIN - boundary % ONE_BIN) >> POSITION_MORE;
     uint32_t unit = 1, count;
-    uint64_t cell;
+    uint64_t rest;
 
     qrt_ifmr_walk_to(w, boundary >> POSITION_BITS);
     count = qrt_ifmr_count(w->cells);
-    w->sum_rest += w->cells & QRT_IFMR_REST_MASK;
+    w->sum += w->cells & QRT_IFMR_REST_MASK;
     w->sum_bins += w->bins;
     qrt_add_product(&w->sum_bins, w->edge, count);
     qrt_add_product(&w->paid, 2U * k - 1U, count);
-    cell = *w->next;
-    if (qrt_ifmr_count(cell) >= 65536) { /* 16 bits of it are enough */
+    count = qrt_ifmr_count(*w->next);
+    rest = *w->next & QRT_IFMR_REST_MASK;
+    if (count >= 65536) { /* 16 bits of it are enough */
         unit = 512;
-        cell = (cell & QRT_IFMR_REST_MASK) >> 9 | (cell >> 47 << 38);
+        count /= 512U;
+        rest /= 512U;
     }
     qrt_add_product(&w->sum, unit,
-                    qrt_ifmr_above_in_bin(qrt_ifmr_count(cell),
-                                          (uint32_t)cell * w->start, f));
+                    qrt_ifmr_above_in_bin(count, (uint32_t)rest, f));
 }
 
 static void walk_side(const struct qrt_ifmr_observer *o, uint32_t side,
@@ -57,19 +58,16 @@ static void walk_side(const struct qrt_ifmr_observer *o, uint32_t side,
     for (; left >= step && reached != levels; left -= step) {
         reached++;
     }
-    w->sum += (((uint64_t)count * extreme) >> POSITION_MORE) * reached;
-    qrt_add_product(&w->paid, count, reached * reached);
     w->edge = qrt_ifmr_used(o, side);
-    w->start = (uint32_t)1 << (qrt_bit_length32((w->edge - 1U) | 1U) - 1U);
     w->next = qrt_ifmr_cell(o, side, w->edge - 1U);
     w->stride = side != 0 ? -1 : 1;
-    w->cells = 0;
-    w->bins = 0;
-    w->sum_rest = 0;
+    /* The extreme is behind, wherever it lies in or below the first bin. */
+    w->cells = QRT_IFMR_ONE_SAMPLE * count;
+    qrt_add_product(&w->cells, count, extreme % ONE_BIN >> POSITION_MORE);
+    w->bins = 0U - (uint64_t)((w->edge - (extreme >> POSITION_BITS)) * count);
     for (; reached != 0; reached--) {
         cross(w, reached * step - step / 2U, reached);
     }
-    w->sum += w->sum_rest * w->start;
 }
 
 uint64_t qrt_ifmr_gain(const struct qrt_ifmr_observer *o,

@@ -10,6 +10,7 @@
 
 #include "fixed.h"
 #include "ifmr_cells.h"
+#include "kernel.h"
 #include "softf32.h"
 
 #define FRAC_MAX 90
@@ -49,15 +50,20 @@ uint64_t *qrt_ifmr_cell(const struct qrt_ifmr_observer *o, uint32_t side,
     return o->cells + (side != 0 ? o->cell_count - 1U - i : i);
 }
 
+uint32_t qrt_ifmr_place(uint32_t magnitude, uint32_t top)
+{
+    /* 2^23 * octave of the bin + fraction */
+    uint32_t key = qrt_ifmr_rounded(magnitude) - ((top - 23U) << 23);
+    uint32_t place = (key >> QRT_IFMR_DROP_BITS) & (QRT_IFMR_ONE_BIN - 1U);
+
+    return key >> 31 != 0 ? QRT_IFMR_REST_BIN_0
+                          : (place | QRT_IFMR_ONE_BIN) << (key >> 23);
+}
+
 uint32_t qrt_ifmr_bins(uint32_t extreme, uint32_t top)
 {
-    uint32_t rounded = qrt_ifmr_rounded(extreme);
-    uint32_t shift = top - (rounded >> 23);
-
-    if (extreme == 0) {
-        return 0;
-    }
-    return shift > 23 ? 1 : (qrt_ifmr_mantissa(rounded) >> shift) + 1U;
+    return extreme == 0 ? 0
+                        : QRT_IFMR_PLACE_BIN(qrt_ifmr_place(extreme, top)) + 1U;
 }
 
 uint32_t qrt_ifmr_used(const struct qrt_ifmr_observer *o, uint32_t side)
@@ -81,30 +87,30 @@ static uint32_t fitting_top(uint32_t a, uint32_t b, uint32_t top,
     return top;
 }
 
-/* Adds n samples of one rest. */
-static void add_samples(uint64_t *cell, uint32_t rest, uint32_t n)
+/* Adds n samples at a place. */
+static void add_samples(const struct qrt_ifmr_observer *o, uint32_t side,
+                        uint32_t place, uint32_t n)
 {
+    uint64_t *cell = qrt_ifmr_cell(o, side, QRT_IFMR_PLACE_BIN(place));
+
     *cell += QRT_IFMR_ONE_SAMPLE * n;
-    qrt_add_product(cell, rest, n);
+    qrt_add_product(cell, QRT_IFMR_PLACE_REST(place), n);
 }
 
 /* Adds the contents of bin i of bins that are 2^-coarser as wide. */
 static void add_bin(struct qrt_ifmr_observer *o, uint32_t side, uint32_t i,
                     uint32_t coarser, uint64_t contents)
 {
-    uint32_t bin = i >> coarser;
-    uint64_t *cell = qrt_ifmr_cell(o, side, bin);
-    uint32_t count = qrt_ifmr_count(contents);
+    uint32_t place = (i << QRT_IFMR_REST_BITS) >> coarser;
+    uint32_t bin = QRT_IFMR_PLACE_BIN(place);
 
     if (bin == 0) {
-        add_samples(cell, QRT_IFMR_REST_BIN_0, count);
+        place = QRT_IFMR_REST_BIN_0;
     } else {
-        uint32_t octave = qrt_bit_length32(i) - 1U;
-        uint32_t beyond = i - (bin << coarser);
-
-        *cell += contents;
-        qrt_add_product(cell, beyond << (QRT_IFMR_REST_BITS - octave), count);
+        *qrt_ifmr_cell(o, side, bin) +=
+            (contents & QRT_IFMR_REST_MASK) >> coarser;
     }
+    add_samples(o, side, place, qrt_ifmr_count(contents));
 }
 
 /* Adds the bins of a histogram, which may be the observer's own: then they
@@ -132,43 +138,25 @@ static void add_bins(struct qrt_ifmr_observer *o,
     }
 }
 
-/* The cell of a value, and the rest it has there. */
-static uint64_t *destination(const struct qrt_ifmr_observer *o, uint32_t side,
-                             uint32_t magnitude, uint32_t *rest)
-{
-    uint32_t rounded = qrt_ifmr_rounded(magnitude);
-    uint32_t mantissa = qrt_ifmr_mantissa(rounded);
-    uint32_t shift = o->top - (rounded >> 23);
-    uint32_t bin = 0;
-
-    *rest = QRT_IFMR_REST_BIN_0;
-    if (shift <= 23) {
-        bin = mantissa >> shift;
-        *rest = (mantissa - (bin << shift)) >> QRT_IFMR_DROP_BITS;
-    }
-    return qrt_ifmr_cell(o, side, bin);
-}
-
 /* ----------------------------------------------------------- exact values */
 
 /* Returns false when the value is new and the table full. */
 static bool add_to_table(struct qrt_ifmr_observer *o, uint32_t side,
                          uint32_t magnitude, uint32_t n)
 {
-    uint64_t *first = qrt_ifmr_cell(o, side, 0);
-    ptrdiff_t stride = side != 0 ? -1 : 1;
-    uint64_t entry = QRT_IFMR_ONE_SAMPLE * n | magnitude;
+    uint64_t more = QRT_IFMR_ONE_SAMPLE * n;
     uint32_t at = 0, end = o->distinct[side];
+    uint64_t *cell;
 
     while (at < end) {
         uint32_t middle = (at + end) / 2U;
-        uint32_t there = (uint32_t)first[(ptrdiff_t)middle * stride];
 
-        if (there == magnitude) {
-            first[(ptrdiff_t)middle * stride] += QRT_IFMR_ONE_SAMPLE * n;
+        cell = qrt_ifmr_cell(o, side, middle);
+        if ((uint32_t)*cell == magnitude) {
+            *cell += more;
             return true;
         }
-        if (there < magnitude) {
+        if ((uint32_t)*cell < magnitude) {
             at = middle + 1U;
         } else {
             end = middle;
@@ -177,70 +165,58 @@ static bool add_to_table(struct qrt_ifmr_observer *o, uint32_t side,
     if (o->distinct[0] + o->distinct[1] == o->cell_count) {
         return false;
     }
-    for (; at <= o->distinct[side]; at++) {
-        uint64_t next = first[(ptrdiff_t)at * stride];
-
-        first[(ptrdiff_t)at * stride] = entry;
-        entry = next;
-    }
+    more |= magnitude;
     o->distinct[side] += 1U;
+    for (; at < o->distinct[side]; at++) {
+        uint64_t next;
+
+        cell = qrt_ifmr_cell(o, side, at);
+        next = *cell;
+        *cell = more;
+        more = next;
+    }
     return true;
 }
 
-/* Merges the values of each bin, at the beginning of the side, and marks the
- * cells that they belong to; returns how many there are. */
-static uint32_t pack_side(struct qrt_ifmr_observer *o, uint32_t side)
+/* Makes a cell a bin: it carries the mark then. Returns the value it held, 0 for
+ * none. */
+static uint64_t take(uint64_t *cell)
 {
-    const uint64_t *last = NULL;
-    uint64_t *packed = NULL;
-    uint32_t used = 0;
+    uint64_t entry = *cell;
 
-    for (uint32_t i = 0; i < o->distinct[side]; i++) {
-        uint64_t entry = *qrt_ifmr_cell(o, side, i);
-        uint32_t rest;
-        uint64_t *cell = destination(o, side, (uint32_t)entry, &rest);
-
-        *cell |= QRT_IFMR_MARK;
-        if (cell != last) {
-            last = cell;
-            packed = qrt_ifmr_cell(o, side, used);
-            *packed &= QRT_IFMR_MARK;
-            used += 1U;
-        }
-        add_samples(packed, rest, qrt_ifmr_count(entry & ~QRT_IFMR_MARK));
+    if ((entry & QRT_IFMR_MARK) != 0) {
+        return 0;
     }
-    o->distinct[side] = 0;
-    return used;
+    *cell = QRT_IFMR_MARK;
+    return entry;
 }
 
-/* Moves what was packed to the marked ones of the side's first cells, the last
- * one first: magnitudes ascend, so contents never come from behind their cell. */
-static void spread_side(struct qrt_ifmr_observer *o, uint32_t side,
-                        uint32_t used, uint32_t cells)
-{
-    while (cells-- != 0) {
-        uint64_t *cell = qrt_ifmr_cell(o, side, cells);
-        uint64_t contents = 0;
-
-        if ((*cell & QRT_IFMR_MARK) != 0) {
-            used -= 1U;
-            contents = *qrt_ifmr_cell(o, side, used);
-        }
-        *cell = contents & ~QRT_IFMR_MARK;
-    }
-}
-
-/* Turns the table into bins in place. */
+/* Turns the table into bins in place. A value goes to its bin; the value that
+ * lies in that cell goes on to its own, and so forth. */
 static void to_histogram(struct qrt_ifmr_observer *o)
 {
-    uint32_t above, below, bins;
+    const uint32_t positive = o->distinct[0];
 
     o->top = fitting_top(o->extreme[0], o->extreme[1], 0, o->cell_count);
-    above = pack_side(o, 0);
-    below = pack_side(o, 1);
-    bins = qrt_ifmr_bins(o->extreme[1], o->top);
-    spread_side(o, 0, above, o->cell_count - bins);
-    spread_side(o, 1, below, bins);
+    o->distinct[0] = 0;
+    o->distinct[1] = 0;
+    for (uint32_t i = 0; i < o->cell_count; i++) {
+        uint64_t *cell = o->cells + i;
+        uint64_t entry = take(cell);
+
+        while (entry != 0) {
+            uint32_t side = cell >= o->cells + positive;
+            uint32_t place = qrt_ifmr_place((uint32_t)entry, o->top);
+            uint32_t n = qrt_ifmr_count(entry);
+
+            cell = qrt_ifmr_cell(o, side, QRT_IFMR_PLACE_BIN(place));
+            entry = take(cell);
+            add_samples(o, side, place, n);
+        }
+    }
+    for (uint32_t i = 0; i < o->cell_count; i++) {
+        o->cells[i] &= ~QRT_IFMR_MARK;
+    }
 }
 
 /* --------------------------------------------------------------- samples */
@@ -267,8 +243,6 @@ static void observe(struct qrt_ifmr_observer *o, uint32_t side,
 {
     uint32_t extreme = o->extreme[side];
     uint32_t displaced = o->extreme_count[side];
-    uint32_t rest;
-    uint64_t *cell;
 
     if (magnitude < QRT_IFMR_TINY) {
         return;
@@ -291,23 +265,43 @@ static void observe(struct qrt_ifmr_observer *o, uint32_t side,
         }
         to_histogram(o);
     }
-    cell = destination(o, side, magnitude, &rest);
-    add_samples(cell, rest, n);
+    add_samples(o, side, qrt_ifmr_place(magnitude, o->top), n);
 }
 
-static void set_lanes(const struct qrt_ifmr_observer *o,
-                      struct qrt_ifmr_lanes *l)
+/* a - b, 0 if it is not positive. */
+static uint32_t above(uint32_t a, uint32_t b)
 {
-    l->least = UINT32_MAX; /* above every magnitude */
-    if (o->top != 0) {
-        l->least = ((o->top - 23U) << 24) - 2U * QRT_IFMR_DROP_ROUND;
-    }
-    for (uint32_t side = 0; side < 2; side++) {
-        uint32_t extreme = 2U * o->extreme[side];
+    return a > b ? a - b : 0;
+}
 
-        l->side[side].first = o->cells + side * o->cell_count;
-        l->side[side].span = extreme > l->least ? extreme - l->least : 0;
+/* Counts the samples of [x, end) that need not be looked at, up to the first
+ * one that does. The observer has bins. */
+static const void *count_run(const struct qrt_ifmr_observer *o,
+                             enum qrt_type type, const void *x, const void *end,
+                             int32_t frac)
+{
+    struct qrt_ifmr_lanes l;
+    qrt_ifmr_count_run *run = qrt_ifmr_count_bits;
+    uint32_t positive = 2U * o->extreme[0];
+    uint32_t negative = 2U * o->extreme[1];
+
+    l.side[1].first = o->cells;
+    l.side[0].first = o->cells + o->cell_count;
+    l.least = ((o->top - 23U) << 24) - 2U * QRT_IFMR_DROP_ROUND;
+    l.shift = o->top - 150U + (uint32_t)frac;
+    if (type != QRT_BITS) {
+        if (l.shift - 1U > 30U) {
+            return x;
+        }
+        run = QRT_IFMR_RUNS_OF_S32 && type == QRT_S32 ? qrt_ifmr_count_s32
+                                                      : qrt_ifmr_count_s16;
+        l.least = QRT_IFMR_ONE_BIN;
+        positive = qrt_ifmr_place(o->extreme[0], o->top);
+        negative = qrt_ifmr_place(o->extreme[1], o->top);
     }
+    l.side[1].span = above(positive, l.least);
+    l.side[0].span = above(negative, l.least);
+    return run(&l, x, end);
 }
 
 static enum qrt_status check_add(const struct qrt_ifmr_observer *o,
@@ -326,78 +320,44 @@ static enum qrt_status check_add(const struct qrt_ifmr_observer *o,
     return n > QRT_IFMR_SAMPLES_MAX - o->samples ? QRT_ERR_FULL : QRT_OK;
 }
 
-/* x * 2^-frac as a binary32, like qrt_f32_from_fixed but in a few steps. */
-static uint32_t pattern_of(int32_t x, int32_t frac)
+enum qrt_status qrt_ifmr_add_any(struct qrt_ifmr_observer *o,
+                                 enum qrt_type type, const void *x, uint32_t n,
+                                 int32_t frac)
 {
-    uint32_t sign = (uint32_t)x & QRT_F32_SIGN;
-    uint32_t v = qrt_abs32(x);
-    uint32_t zeros, rest;
-
-    if (v == 0) {
-        return 0;
-    }
-    zeros = 32U - qrt_bit_length32(v);
-    v <<= zeros;
-    rest = v & 0xffU;
-    v >>= 8;
-    if (rest != 0) { /* more than 24 bits: to nearest, ties to even */
-        v += rest + (v & 1U) > 0x80U;
-    }
-    return sign | (v + ((uint32_t)(157 - (int32_t)zeros - frac) << 23));
-}
-
-/* n samples as patterns; the caller has counted them and checked that there is
- * room. */
-static enum qrt_status add_patterns(struct qrt_ifmr_observer *o,
-                                    const uint32_t *x, uint32_t n)
-{
-    const uint32_t *end = x + n;
+    const uint8_t *at = x;
+    const uint8_t *end;
+    uint32_t size = 4;
     uint32_t rejected = 0;
-    struct qrt_ifmr_lanes l;
+    enum qrt_status status = check_add(o, type, x, n, frac);
 
-    while (x != end) {
-        set_lanes(o, &l);
-        x = qrt_ifmr_count_run(&l, x, end);
-        if (x != end) {
-            if (qrt_f32_is_finite(*x)) {
-                observe(o, *x >> 31, qrt_f32_abs(*x), 1);
-            } else {
-                rejected += 1U;
+    if (status != QRT_OK) {
+        return status;
+    }
+    if (type == QRT_S16) {
+        size = 2;
+    }
+    for (end = at + n * size; at != end; at += size) {
+        uint32_t bits;
+
+        if (o->top != 0 && (QRT_IFMR_RUNS_OF_S32 || type != QRT_S32)) {
+            at = count_run(o, type, at, end, frac);
+            if (at == end) {
+                break;
             }
-            x++;
+        }
+        bits = (uint32_t)qrt_load(type, at, 0);
+        if (type != QRT_BITS) {
+            bits = qrt_f32_from_fixed((int32_t)bits, frac);
+        }
+        if (qrt_f32_is_finite(bits)) {
+            observe(o, bits >> 31, qrt_f32_abs(bits), 1);
+        } else {
+            rejected += 1U;
         }
     }
     o->samples += n - rejected;
     o->rejected += rejected;
     return rejected == 0 ? QRT_OK : QRT_ERR_NOT_FINITE;
-}
-
-/* Integers go through a few patterns on the stack. */
-#define CHUNK 32U
-
-enum qrt_status qrt_ifmr_add_any(struct qrt_ifmr_observer *o,
-                                 enum qrt_type type, const void *x, uint32_t n,
-                                 int32_t frac)
-{
-    uint32_t patterns[CHUNK];
-    uint32_t i = 0;
-    enum qrt_status status = check_add(o, type, x, n, frac);
-
-    if (status == QRT_OK && type == QRT_BITS) {
-        return add_patterns(o, x, n);
-    }
-    while (status == QRT_OK && i < n) {
-        uint32_t some = 0;
-
-        for (; some < CHUNK && i < n; i++) {
-            patterns[some++] =
-                pattern_of(type == QRT_S16 ? ((const int16_t *)x)[i]
-                                           : ((const int32_t *)x)[i],
-                           frac);
-        }
-        status = add_patterns(o, patterns, some);
-    }
-    return status;
 }
 
 enum qrt_status qrt_ifmr_merge(struct qrt_ifmr_observer *o,

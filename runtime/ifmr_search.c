@@ -30,7 +30,7 @@ static uint32_t rank_of(uint64_t p, uint32_t n)
     uint64_t fraction;
     uint32_t whole, unit;
 
-    if (p == F64_ONE || TWO_POW_53 - mantissa <= (uint64_t)1 << 30) {
+    if (F64_ONE - p <= (uint64_t)1 << 30) {
         return 1; /* AMCT: 1 - p below 1.192092896e-7 */
     }
     whole = (uint32_t)qrt_mul_shift64(mantissa, n, 53);
@@ -45,10 +45,13 @@ static uint32_t rank_of(uint64_t p, uint32_t n)
 static uint32_t inside_bin(const struct qrt_ifmr_observer *o, uint32_t i,
                            uint32_t n, uint32_t k)
 {
-    uint64_t steps = 2U * (uint64_t)n * i + 2U * (n - k) + 1U;
-    uint32_t bins = qrt_f32_div(qrt_f32_round(false, steps, 0),
-                                qrt_f32_from_fixed((int32_t)(2U * n), 0));
+    uint32_t over = 2U * (n - k) + 1U;
+    uint64_t steps = over;
+    uint32_t bins;
 
+    qrt_add_product(&steps, 2U * n, i);
+    bins = qrt_f32_div(qrt_f32_round(false, steps, 0),
+                       qrt_f32_from_fixed((int32_t)(2U * n), 0));
     return bins + (o->top << 23) - ((uint32_t)150 << 23);
 }
 

@@ -43,10 +43,12 @@ static bool set_ruler(const struct qrt_ifmr_observer *o, struct qrt_real step,
     return true;
 }
 
-/* Adds n * square, square < 2^62. All n together are below 2^25, so that low
- * stays below 2^57 and high below 2^55. */
-static inline void add_loss(struct ruler *r, uint64_t square, uint32_t n)
+/* Adds n * gap^2, gap < 2^31. All n together are below 2^25, so that low stays
+ * below 2^57 and high below 2^55. */
+static QRT_NOINLINE void add_loss(struct ruler *r, uint32_t gap, uint32_t n)
 {
+    uint64_t square = (uint64_t)gap * gap;
+
     qrt_add_product(&r->low, (uint32_t)square, n);
     qrt_add_product(&r->high, (uint32_t)(square >> 32), n);
 }
@@ -70,7 +72,7 @@ static void weigh(struct ruler *r, const uint64_t *cell, uint32_t cells,
         level = (steps + half) >> fraction;
         level = level < levels ? level : levels;
         gap = qrt_abs32((int32_t)(steps - (level << fraction)));
-        add_loss(r, (uint64_t)gap * gap, qrt_ifmr_count(*cell++));
+        add_loss(r, gap, qrt_ifmr_count(*cell++));
     }
 }
 
@@ -82,7 +84,7 @@ static void weigh_bins(const struct qrt_ifmr_observer *o, uint32_t side,
         qrt_f32_mul(qrt_f32_from_fixed((int32_t)(2U * c->levels[side] + 1U), 1),
                     c->step_bits);
     uint32_t i = qrt_ifmr_used(o, side);
-    uint32_t middle = limit + 1U, inside = 0, gap;
+    uint32_t middle = limit + 1U, inside = 0;
 
     for (; i-- != 0;) {
         uint64_t cell = *qrt_ifmr_cell(o, side, i);
@@ -99,8 +101,7 @@ static void weigh_bins(const struct qrt_ifmr_observer *o, uint32_t side,
             inside += qrt_ifmr_count(cell);
         }
     }
-    gap = ROOT_OF_TWELFTH >> (32U - r->fraction);
-    add_loss(r, (uint64_t)gap * gap, inside);
+    add_loss(r, ROOT_OF_TWELFTH >> (32U - r->fraction), inside);
 }
 
 uint32_t qrt_ifmr_loss(const struct qrt_ifmr_observer *o,

@@ -4,8 +4,6 @@
 
 #include "fixed.h"
 
-#define ONE_BIN ((uint32_t)1 << QRT_IFMR_REST_BITS)
-
 void qrt_ifmr_walk_to(struct qrt_ifmr_walk *w, uint32_t bin)
 {
     const uint64_t *next = w->next;
@@ -17,11 +15,6 @@ void qrt_ifmr_walk_to(struct qrt_ifmr_walk *w, uint32_t bin)
         bins += qrt_ifmr_count(cells);
         cells += *next;
         next -= w->stride;
-        if (i == w->start && i != 1) { /* the next unit is half as large */
-            cells += cells & QRT_IFMR_REST_MASK;
-            w->sum_rest *= 2U;
-            w->start /= 2U;
-        }
     }
     w->next = next;
     w->edge = i + 1U;
@@ -39,9 +32,9 @@ uint32_t qrt_ifmr_above_in_bin(uint32_t n, uint32_t rest, uint32_t f)
 {
     int32_t half = (int32_t)(n << (QRT_IFMR_REST_BITS - 1U));
     int32_t lean = (int32_t)rest - half;
-    int32_t least = (int32_t)rest - (int32_t)(n * (ONE_BIN - f));
+    int32_t least = (int32_t)rest - (int32_t)(n * (QRT_IFMR_ONE_BIN - f));
     int32_t linear =
-        half + times(lean, 3U * ONE_BIN - 2U * f, QRT_IFMR_REST_BITS);
+        half + times(lean, 3U * QRT_IFMR_ONE_BIN - 2U * f, QRT_IFMR_REST_BITS);
 
     linear = times(linear, f * f >> 10, 16);
     linear = linear > least ? linear : least;

@@ -217,6 +217,128 @@ static void integers_give_the_bytes_of_the_same_floats(void **state)
     }
 }
 
+/* An integer of at most `bits` bits and a sign: round numbers, their neighbours
+ * and what lies half way between two of 14 or 24 bits, too. */
+static int32_t integer(uint32_t bits, int kind)
+{
+    const int64_t most = ((int64_t)1 << bits) - 1;
+    double g = help_gauss() * (double)most / 3;
+    int64_t v = (int64_t)fmax(-1e10, fmin(1e10, g));
+    uint32_t k;
+
+    switch (kind) {
+    case 0:
+        break;
+    case 1: /* ReLU, cut off: the extreme is frequent */
+        v = v < 0 ? 0 : v > most / 2 ? most / 2 : v;
+        break;
+    case 2: /* even */
+        v = (int64_t)(help_uniform() * 2 * (double)most) - most;
+        break;
+    default: /* few bits, or few and one */
+        k = help_below(bits + 1);
+        v = (most >> k) - (int64_t)help_below(3) + 1;
+        v = help_below(3) == 0 ? v - (v >> help_below(26)) : v;
+        v = help_below(2) == 0 ? -v : v;
+        break;
+    }
+    v = v > most ? most : v;
+    return (int32_t)(v < -most - 1 ? -most - 1 : v);
+}
+
+/* The same numbers, observed as what fits them. */
+static void add_as(struct qrt_ifmr_observer *o, enum qrt_type type,
+                   const int32_t *v, uint32_t n, int32_t frac)
+{
+    static int16_t narrow[1000];
+    static uint32_t bits[1000];
+
+    for (uint32_t i = 0; i < n; i++) {
+        narrow[i] = (int16_t)v[i];
+        bits[i] = help_bits(ldexpf((float)v[i], -frac));
+        if (type == QRT_S16 && narrow[i] != v[i]) {
+            type = QRT_S32;
+        }
+    }
+    assert_int_equal(qrt_ifmr_add_any(o, type,
+                                      type == QRT_S16   ? (const void *)narrow
+                                      : type == QRT_S32 ? (const void *)v
+                                                        : (const void *)bits,
+                                      n, frac),
+                     QRT_OK);
+}
+
+static void a_number_has_one_bin_whatever_its_type(void **state)
+{
+    static const enum qrt_type types[] = {QRT_S16, QRT_S32, QRT_BITS};
+    static int32_t v[1000];
+    struct qrt_ifmr_observer o[4];
+
+    (void)state;
+    for (int round = 0; round < 100; round++) {
+        const uint32_t bits = 10 + help_below(22);
+        const uint32_t bytes = 512u << help_below(6);
+        const int32_t frac = (int32_t)help_below(120) - 40;
+
+        for (int k = 0; k < 4; k++) {
+            qrt_ifmr_init(&o[k], storage[k], bytes);
+        }
+        for (int part = 0; part < 9; part++) {
+            /* The fourth one takes turns, and units of its own. */
+            uint32_t up = bits < 24 ? help_below(8) : 0;
+            enum qrt_type any = types[help_below(3)];
+
+            for (int i = 0; i < 1000; i++) {
+                v[i] = integer(bits, round % 4);
+            }
+            for (int k = 0; k < 3; k++) {
+                add_as(&o[k], types[k], v, 1000, frac);
+            }
+            for (int i = 0; i < 1000; i++) {
+                v[i] *= (int32_t)1 << up;
+            }
+            add_as(&o[3], any, v, 1000, frac + (int32_t)up);
+        }
+        assert_same(&o[2], &o[0], "int16");
+        assert_same(&o[2], &o[1], "int32");
+        assert_same(&o[2], &o[3], "any type and unit");
+    }
+}
+
+/* Bins are there already: integers may be wider than one, or thousands of them
+ * fit. */
+static void units_may_be_finer_and_coarser_than_bins(void **state)
+{
+    static float x[5000];
+    static int32_t v[1000];
+    struct qrt_ifmr_observer bins, o[3];
+
+    (void)state;
+    for (int i = 0; i < 5000; i++) {
+        x[i] = (float)(i % 2 == 0 ? help_uniform() : -help_uniform()) * 900;
+    }
+    observe(&bins, storage[3], 8192, (const uint32_t *)(void *)x, 5000);
+    for (int32_t frac = -12; frac <= 40; frac++) {
+        for (int k = 0; k < 3; k++) {
+            o[k] = bins;
+            o[k].cells = memcpy(storage[k], storage[3], 8192);
+        }
+        for (int i = 0; i < 1000; i++) {
+            double all = ldexp(help_uniform() * 890 * (i % 2 * 2 - 1), frac);
+
+            v[i] = (int32_t)fmax(-INT32_MAX, fmin(INT32_MAX, all));
+            v[i] = i % 3 == 0 ? v[i] % (1 + (int32_t)help_below(32768)) : v[i];
+        }
+        for (int i = 0; i < 1000; i++) { /* int16 where it fits */
+            add_as(&o[0], QRT_S16, v + i, 1, frac);
+        }
+        add_as(&o[1], QRT_S32, v, 1000, frac);
+        add_as(&o[2], QRT_BITS, v, 1000, frac);
+        assert_same(&o[2], &o[0], "int16");
+        assert_same(&o[2], &o[1], "int32");
+    }
+}
+
 static void merging_leaves_the_other_observer_alone(void **state)
 {
     static float x[5000];
@@ -285,6 +407,8 @@ int main(void)
         cmocka_unit_test(real_activations_in_any_split_give_the_same_bytes),
         cmocka_unit_test(order_inside_a_part_does_not_matter),
         cmocka_unit_test(integers_give_the_bytes_of_the_same_floats),
+        cmocka_unit_test(a_number_has_one_bin_whatever_its_type),
+        cmocka_unit_test(units_may_be_finer_and_coarser_than_bins),
         cmocka_unit_test(merging_leaves_the_other_observer_alone),
         cmocka_unit_test(an_empty_observer_changes_nothing),
         cmocka_unit_test(merging_refuses_what_does_not_fit),

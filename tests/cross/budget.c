@@ -28,6 +28,7 @@ enum {
 static int32_t numbers[LARGE];
 static uint32_t patterns[LARGE];
 static int16_t narrow[LARGE];
+static int32_t wide[LARGE];
 static int8_t codes[LARGE];
 static int32_t reals[LARGE];
 static struct qrt_real scales[CHANNELS];
@@ -128,6 +129,11 @@ static void observe_s16(uint32_t n)
     status = qrt_ifmr_add_s16(&observer, narrow, n, 10);
 }
 
+static void observe_s32(uint32_t n)
+{
+    status = qrt_ifmr_add_s32(&observer, wide, n, 24);
+}
+
 #ifdef __ARM_FP
 static void quantize_fpu(uint32_t n)
 {
@@ -180,6 +186,7 @@ static void make_data(void)
         }
         numbers[i] = sum;
         narrow[i] = (int16_t)(sum >= 32767 ? 32767 : sum);
+        wide[i] = narrow[i] * 16384 + (int32_t)i;
     }
 }
 
@@ -247,6 +254,7 @@ int main(void)
     }
     slope("ifmr-add", observe);
     slope("ifmr-add-s16", observe_s16);
+    slope("ifmr-add-s32", observe_s32);
     search();
     return 0;
 }

@@ -90,7 +90,7 @@ sets)
         echo "$core record $(linked $core qrt_record_format)"
         echo "$core image $(linked $core qrt_image_open qrt_image_find qrt_image_tables qrt_image_weights)"
         echo "$core kernels $(sum $(bytes $core requantize row) $(bytes $core quantize_bits row) \
-            $(bytes $core ifmr_count qrt_ifmr_count_run) \
+            $(bytes $core ifmr_count qrt_ifmr_count_bits qrt_ifmr_count_s16) \
             $(bytes $core ifmr_walk qrt_ifmr_walk_to qrt_ifmr_above_in_bin) \
             $(bytes $core ifmr_levels qrt_ifmr_gain cross walk_side))"
         echo "$core data $($arm-size "$dir/$core/libquantrt.a" | awk 'NR > 1 { n += $2 + $3 } END { print n + 0 }')"
