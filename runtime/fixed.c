@@ -57,10 +57,11 @@ int64_t qrt_rshift_half_even(int64_t v, int32_t sh, int32_t off)
     if (sh > 62) {
         return 0;
     }
-    /* Keep one bit of the fraction; below it only "something" matters. */
+    /* Keep one bit of the fraction; below it only "something" matters: one less
+     * then has the same q. */
     q = qrt_asr64(v, (uint32_t)sh - 1U);
     odd = ((uint32_t)qrt_asr64(q, 1) ^ (uint32_t)off) & 1U;
-    odd |= qrt_shl64(q, (uint32_t)sh - 1U) != v;
+    odd |= (uint32_t)qrt_asr64(v - 1, (uint32_t)sh - 1U) == (uint32_t)q;
     return qrt_asr64(q + odd, 1);
 }
 
@@ -83,9 +84,22 @@ uint64_t qrt_mul_shift64(uint64_t a, uint32_t b, uint32_t shift)
 {
     uint64_t low = (a & 0xffffffffU) * b;
     uint64_t high = (a >> 32) * b + (low >> 32);
+    uint32_t word[3]; /* in words: most helpers for 64 bits stay out */
 
-    return shift < 32 ? (high << (32U - shift)) | ((uint32_t)low >> shift)
-                      : high >> (shift - 32U);
+    word[0] = (uint32_t)low;
+    word[1] = (uint32_t)high;
+    word[2] = (uint32_t)(high >> 32);
+    if (shift >= 32) {
+        word[0] = word[1];
+        word[1] = word[2];
+        word[2] = 0;
+        shift -= 32U;
+    }
+    if (shift != 0) {
+        word[0] = word[0] >> shift | word[1] << (32U - shift);
+        word[1] = word[1] >> shift | word[2] << (32U - shift);
+    }
+    return (uint64_t)word[1] << 32 | word[0];
 }
 
 uint64_t qrt_udiv64(uint64_t n, uint32_t d, uint32_t *rest)

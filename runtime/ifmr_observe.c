@@ -108,7 +108,7 @@ static void add_bin(struct qrt_ifmr_observer *o, uint32_t side, uint32_t i,
         place = QRT_IFMR_REST_BIN_0;
     } else {
         *qrt_ifmr_cell(o, side, bin) +=
-            (contents & QRT_IFMR_REST_MASK) >> coarser;
+            qrt_mul_shift64(contents & QRT_IFMR_REST_MASK, 1, coarser);
     }
     add_samples(o, side, place, qrt_ifmr_count(contents));
 }

@@ -49,8 +49,8 @@ static QRT_NOINLINE void add_loss(struct ruler *r, uint32_t gap, uint32_t n)
 {
     uint64_t square = (uint64_t)gap * gap;
 
-    qrt_add_product(&r->low, (uint32_t)square, n);
-    qrt_add_product(&r->high, (uint32_t)(square >> 32), n);
+    r->low += (square & 0xffffffffU) * n;
+    r->high += (square >> 32) * n;
 }
 
 /* Adds `cells` values of a side. */
