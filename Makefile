@@ -219,6 +219,22 @@ fuzz-deep: ## try FUZZ_MUTATIONS=10000000 random mutations
 reprotest: ## build twice in two worlds and compare all bytes
 	@sh tests/deep/reprotest.sh $(BUILD)/reprotest
 
+$(BUILD)/deep/%: tests/bench/%.c $(BUILD)/libquantrt.a
+	@mkdir -p $(@D)
+	$(call step,TEST)$(CC) -std=gnu99 -Wall -Wextra $(CFLAGS) -Iruntime -Itests -MMD -MP $< -o $@ $(BUILD)/libquantrt.a -lcmocka -lm
+
+$(BUILD)/deep/%: tests/exhaustive/%.c $(BUILD)/libquantrt.a
+	@mkdir -p $(@D)
+	$(call step,TEST)$(CC) -std=gnu99 -Wall -Wextra $(CFLAGS) -Iruntime -MMD -MP $< -o $@ $(BUILD)/libquantrt.a
+
+SCALINGS ?= 200
+ifmr-quality: $(BUILD)/deep/ifmr_quality ## measure what the IFMR observer gives away when bins fall elsewhere (docs/deep.md)
+	@QC_SHARED=$(abspath $(QC_SHARED)) $< $(SCALINGS)
+
+PAIRS ?= 0 1 2 3 4 5 6 7 8 9
+exhaustive: $(BUILD)/deep/exhaustive ## requantize and quantize all 2^32 inputs for ten scales (docs/deep.md)
+	@printf '%s\n' $(PAIRS) | xargs -n 1 -P "$$(nproc 2>/dev/null || echo 1)" $<
+
 frama-c: ## analyse and prove the roundings with Frama-C (docs/deep.md)
 	@sh tests/proof/run.sh $(BUILD)/frama-c
 
@@ -278,6 +294,6 @@ clean: ## remove everything that was built
 help: ## print this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
 
-.PHONY: always all runtime tests check bench coverage sanitize analyze fuzz fuzz-afl fuzz-deep reprotest size frama-c demo formats deps deps-check deps-all deps-deep deps-look install clean help
+.PHONY: always all runtime tests check bench coverage sanitize analyze fuzz fuzz-afl fuzz-deep reprotest ifmr-quality exhaustive size frama-c demo formats deps deps-check deps-all deps-deep deps-look install clean help
 
--include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*.d $(BUILD)/tests/*.d $(TARGET_BUILD)/obj/*/*.d)
+-include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*.d $(BUILD)/tests/*.d $(BUILD)/deep/*.d $(TARGET_BUILD)/obj/*/*.d)
