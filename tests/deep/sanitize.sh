@@ -20,13 +20,13 @@ make -s -j2 BUILD="$dir" CC="$dir/bin/cc" CFLAGS= all tests
 
 # Left out, since the sanitizers would not be in what these run, or would be in
 # what they measure:
-#   other builds and other machines   budget cross calibrate_cross ifmr_budget
-#                                     ifmr_cross repro integration
+#   other builds and other machines   budget cross calibrate_cross f32_targets
+#                                     ifmr_budget ifmr_cross repro integration
 #   sanitizers of their own           fuzz ascend
 #   names of symbols, source text     symbols misra zh offload_absent
 #   time and memory                   limits
 #   a preloaded library               failures signals
-not="budget cross calibrate_cross ifmr_budget ifmr_cross repro integration fuzz
+not="budget cross calibrate_cross f32_targets ifmr_budget ifmr_cross repro integration fuzz
     ascend symbols misra zh offload_absent limits failures signals"
 if [ $# = 0 ]; then
     for t in tests/test_*.c; do
