@@ -391,8 +391,9 @@ static const uint32_t *ratios(struct reader *r, const struct qc_node *n,
     }
     *count = a->count;
     made = made_of(r, a, a->count);
-    if (*made)
-        return *made;
+    v = *made;
+    if (v)
+        return v;
     *made = v = qc_alloc(r->qc, a->count * sizeof(*v));
     c = (struct cursor){r, a->first};
     for (i = 0; i < a->count; i++)
@@ -494,8 +495,9 @@ static const struct qrt_edge *edge(struct reader *r, const struct qc_node *n,
     }
     note(r, key, o, 0, 0);
     made = made_of(r, o, from->scale_count);
-    if (*made)
-        return *made;
+    e = *made;
+    if (e)
+        return e;
     *made = e = qc_alloc(r->qc, sizeof(*e));
     c = members(r, o, 5);
     e->requant = reals(r, take(&c), from->scale_count);

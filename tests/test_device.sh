@@ -52,7 +52,7 @@ plan() { # the member's lines in plan.json, in a row
 }
 ok "plan.json: who decided the rule" plan '"rule":{"text":"CANN","level":"common_config","at":"quantc.options:2"}'
 ok "plan.json: who decided the scale" plan '"hardware_scale":{"text":"S19_TRUNCATE","level":"layer","at":"quantc.options:3"}'
-ok "plan.json: without the file nothing of it" sh -c '! grep -qE "hardware_scale|exactness.:[[:space:]]*[{]" without/plan.json'
+ok "plan.json: without the file nothing of it" sh -c '! grep -qE "hardware_scale|exactness" without/plan.json'
 ok "the hash covers the file" sh -c '[ "$(grep HASH with/quant_tables.h)" != "$(grep HASH without/quant_tables.h)" ]'
 
 # Host and device agree on what an accumulator is worth.
