@@ -44,7 +44,8 @@ tests=
 for t; do
     case $(basename "$t") in
     *_budget.sh | *_cross.sh | test_misra.sh | test_offload_absent.sh) ;;
-    test_symbols.sh | test_fuzz.sh | test_integration.sh) ;;
+    test_symbols.sh | test_f32_targets.sh | test_fuzz.sh) ;;
+    test_integration.sh) ;;
     test_repro.sh | test_zh.sh) ;;
     *.sh) tests="$tests $t" ;;
     *) tests="$tests $dir/tests/$(basename "$t" .c)" ;;
