@@ -35,7 +35,7 @@ ok "a flag with a value" wrong "no value belongs to '--weights'" compile quant.c
 ok "an option without its value" wrong "'--model'" compile quant.cfg --model
 ok "-W without a name" wrong "a check's name must follow '-W'" check quant.cfg -W
 ok "-W with a name that is none" wrong "no check is called 'sem.nothing'" check quant.cfg -Wsem.nothing
-ok "diff: a record and a configuration" wrong 'quant.cfg is a configuration, record.txt is a record' diff quant.cfg record.txt
+ok "diff: a record and a configuration" says 1 'quant.cfg is a configuration, record.txt is a record' diff quant.cfg record.txt
 printf '{ "generator": 5 }\n' >no.json
 ok "diff: JSON that is no plan" wrong 'these are not two plans of quantc' diff no.json no.json
 ok "diff: a file that is not there" says 3 'nowhere.json: cannot open' diff nowhere.json no.json
