@@ -101,7 +101,7 @@ static void weigh_bins(const struct qrt_ifmr_observer *o, uint32_t side,
             inside += qrt_ifmr_count(cell);
         }
     }
-    add_loss(r, ROOT_OF_TWELFTH >> (32U - r->fraction), inside);
+    add_loss(r, ROOT_OF_TWELFTH / 2U >> (31U - r->fraction), inside);
 }
 
 uint32_t qrt_ifmr_loss(const struct qrt_ifmr_observer *o,
