@@ -99,6 +99,9 @@ try_image() { # try_image DIR NET
     done
 }
 
+packed() { # packed MODEL COUNT FILE
+    "$work/pack" "$1/inputs.npy" "$1/labels.npy" "$2" >"$3"
+}
 try() { # try NET POINTS
     net=$1
     m=$QC_SHARED/models/$net
@@ -107,8 +110,8 @@ try() { # try NET POINTS
     ok "$net: calibrate" calibrated "$net" "$d"
     ok "$net: compile" "$QUANTC" compile $N/"$net".cfg --model "$m/model.onnx" \
         --record "$d/record.txt" --weights -o "$d"
-    "$work/pack" "$m/inputs.npy" "$m/labels.npy" 0 >"$d/all.in"
-    "$work/pack" "$m/inputs.npy" "$m/labels.npy" 10 >"$d/ten.in"
+    ok "$net: inputs" packed "$m" 0 "$d/all.in"
+    ok "$net: ten inputs" packed "$m" 10 "$d/ten.in"
     ok "$net: build" host "$CC" "" "$d" "$net" "$d/run"
     ok "$net: run" sh -c '"$1" "$2" >"$3"' - "$d/run" "$d/all.in" "$d/host"
     ok "$net: top-1" accurate "$d/host" "$m/expect/accuracy.json" "$2"

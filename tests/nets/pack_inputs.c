@@ -58,5 +58,9 @@ int main(int argc, char **argv)
         }
         put_word(label[0]);
     }
+    free(v);
+    fclose(labels);
+    qc_npy_close(&in);
+    qc_free_all(&qc);
     return ferror(stdout) || fflush(stdout);
 }
