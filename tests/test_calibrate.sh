@@ -153,12 +153,12 @@ ok "no record is written" absent "$work/large.txt"
 
 # ---- a terminal is told how far it is ----
 
-if has script; then
+if has script && script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     script -qec "'$QUANTC' calibrate '$config' --model '$model' --data '$data' -o '$work/tty.txt'" /dev/null >"$work/tty" </dev/null
     ok "the line of progress is cleared at the end" sh -c 'tail -c 4 "$0" | od -An -c | grep -q "033   \[   K"' "$work/tty"
     ok "the record is the same" same "$work/tty.txt" "$whole"
 else
-    skip 2 "no script(1): progress on a terminal"
+    skip 2 "no script(1), or no terminals for it: progress on a terminal"
 fi
 
 # ---- where samples are looked for ----
