@@ -96,6 +96,7 @@ broken() {
 }
 line() { grep -n "$1" ptq/quant_tables.c | head -n 1 | cut -d: -f1; }
 at=$(line 'scale_w_CONV1\[16\] = {')
+broken "a title of another form" "1s/,/./" "1:1" "the title does not name the version of quantc"
 broken "a scale less" "$((at + 1))d" "$at:50" "a list of 16 values is expected"
 broken "a scale of one number" "$((at + 1))s/{[0-9]*, /{/" "$((at + 1)):5" "a list of 2 values is expected"
 broken "no number" "$((at + 1))s/{[0-9]*/{x/" "$((at + 1)):6" "a whole number is expected"
